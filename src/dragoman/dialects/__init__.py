@@ -1,0 +1,49 @@
+"""The dialects: one wire language each. This table is the only place that lists them."""
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from msgspec import Struct
+
+from dragoman.model.errors import UsageError
+from dragoman.wire.jsontext import parse
+from dragoman.wire.machine import Machine
+
+
+class Dialect(Struct, frozen=True):
+    """A wire language. Its folder has: messages (native types), translate (stateless), machine (all state)."""
+
+    name: str
+    agent: str
+    """Who speaks it, if a file does not say."""
+    title: str
+    file_only: bool = False
+    """Read from disk, never spoken."""
+
+
+DIALECTS: dict[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect("claude_stream", "claude", "Claude Code stream-json"),
+        Dialect("claude_transcript", "claude", "Claude Code session file", file_only=True),
+    )
+}
+
+
+def machine_for(dialect: str, agent: str = "", *, native: bool = False) -> Machine:
+    """A new machine for one run of `dialect`."""
+    record = DIALECTS.get(dialect)
+    if record is None:
+        raise UsageError(f"no dialect is called {dialect!r}; known are: {', '.join(DIALECTS)}")
+    machine: type[Machine] = import_module(f"dragoman.dialects.{dialect}.machine").MACHINE
+    return machine(agent or record.agent, native=native)
+
+
+def detect(lines: Sequence[bytes]) -> str | None:
+    """Which dialect the first lines of a file are, if any dialect knows them."""
+    values = [value for value in map(parse, lines) if isinstance(value, dict)]
+    for name in DIALECTS:
+        looks_like = import_module(f"dragoman.dialects.{name}").looks_like
+        if any(looks_like(value) for value in values):
+            return name
+    return None

@@ -1,0 +1,1 @@
+"""Plain values: what everything else speaks about. Nothing here does anything."""

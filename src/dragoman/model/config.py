@@ -1,0 +1,56 @@
+"""How a session is to be opened: the same words for every agent."""
+
+from typing import Any, Literal, get_args
+
+from msgspec import Struct, field
+
+Approve = Literal["ask", "dangerous", "edits", "all", "plan", "never"]
+"""ask: every tool that is not read-only. dangerous: only what can do harm. edits: file edits are allowed, the
+rest is asked. all: nothing is asked. plan: look, do not touch. never: what would be asked is denied."""
+
+Sandbox = Literal["none", "read-only", "workspace", "full"]
+
+APPROVE_MODES: tuple[Approve, ...] = get_args(Approve)
+SANDBOX_MODES: tuple[Sandbox, ...] = get_args(Sandbox)
+
+
+class SessionConfig(Struct, kw_only=True, omit_defaults=True):
+    """Everything that can be asked of a new session. Only `agent` is required."""
+
+    agent: str
+    prompt: str | None = None
+    resume: str | None = None
+    """Id of the session to go on with."""
+    fork: bool = False
+    """Go on in a copy of `resume`, not in the session itself."""
+    cwd: str | None = None
+    model: str | None = None
+    approve: Approve = "ask"
+    sandbox: Sandbox = "none"
+    allowed_tools: list[str] = field(default_factory=list)
+    blocked_tools: list[str] = field(default_factory=list)
+    max_turns: int | None = None
+    max_cost_usd: float | None = None
+    max_tokens: int | None = None
+    timeout: float | None = None
+    """Seconds for the whole run."""
+    idle_timeout: float | None = None
+    """Seconds of silence while the agent works."""
+    env: dict[str, str] = field(default_factory=dict)
+    """Set for the agent, over what it inherits."""
+    inherit_env: bool = True
+    """False: the agent sees `env` and nothing else."""
+    mcp_servers: dict[str, Any] = field(default_factory=dict)
+    """MCP servers by name, in the common form: command, args, env | type, url, headers."""
+    output_schema: dict[str, Any] | None = None
+    """JSON Schema that the final answer must satisfy."""
+    dialect: str | None = None
+    """Which of its languages the agent shall speak; its first, if absent."""
+    executable: str | None = None
+    """The program to start, if not the agent's own name on PATH."""
+    extra_args: list[str] = field(default_factory=list)
+    """Arguments appended as they are."""
+    native: dict[str, Any] = field(default_factory=dict)
+    """Options that only this agent has; its record documents them."""
+    record: str | None = None
+    """Where to write the recording."""

@@ -1,0 +1,1 @@
+"""From bytes to messages and back, for any dialect. Pure: no I/O, no clock."""

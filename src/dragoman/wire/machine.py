@@ -1,0 +1,145 @@
+"""The machine: the sans-I/O speaker of a dialect.
+
+Frames in, events and lines out. `receive` alone makes events and changes what is known, for frames of both
+directions, so that a replay of the frames gives the same events as the live run. It has no clock (time is in
+the frame), no randomness (ids are counters) and never raises, whatever the agent wrote.
+"""
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Sequence
+from typing import ClassVar
+
+from msgspec import Struct, field, structs
+
+from dragoman.model.capabilities import Capability
+from dragoman.model.commands import Command, Compact, Prompt
+from dragoman.model.errors import Unsupported
+from dragoman.model.events import Event
+from dragoman.model.frames import Exit, Frame, Launch
+from dragoman.wire import notes
+from dragoman.wire.ledger import Ledger
+
+STDERR_TAIL_LINES = 20
+STDERR_TAIL_BYTES = 8_000
+
+
+class Output(Struct, gc=False):
+    """What a machine has to say: events for us, lines for the agent (answers owed at once)."""
+
+    events: Sequence[Event] = ()
+    lines: list[bytes] = field(default_factory=list)
+
+
+class Machine(ABC):
+    """One run of one dialect. Dialects fill in the four `on_*` methods and `lines_for`."""
+
+    dialect: ClassVar[str]
+    capabilities: ClassVar[frozenset[Capability]] = frozenset()
+    """What can be said in this dialect at all; an agent record may declare less, never more."""
+    awaited: ClassVar[tuple[type[Command], ...]] = ()
+    """Commands that the agent answers: their `command.ended` comes with the command's id."""
+
+    def __init__(self, agent: str = "", *, native: bool = False) -> None:
+        self.ledger = Ledger(native=native)
+        self.agent = agent
+        self.resumed = False
+        """The run goes on with an earlier session."""
+        self._held: deque[Prompt | Compact] = deque()
+        self._answers: list[bytes] = []
+        self._stderr: deque[bytes] = deque(maxlen=STDERR_TAIL_LINES)
+        self._prompts: dict[bytes, str] = {}
+        self._taken: dict[str, int] = {}
+
+    # --- what the runtime, the player and `convert` call -----------------------------------------------
+
+    def start(self, launch: Launch) -> Output:
+        """The run has begun: `run.started`, and the lines that open the conversation."""
+        self.agent = launch.agent
+        self.resumed = launch.resume is not None
+        self.ledger.begin(launch)
+        self.on_start(launch)
+        return self._output()
+
+    def receive(self, frame: Frame) -> Output:
+        """One line of traffic, of either direction."""
+        ledger = self.ledger
+        ledger.enter(frame)
+        if frame.dir == "out":
+            self.on_out(frame.line)
+            ledger.name_frame()
+            self._release()
+        elif frame.dir == "in":
+            self.on_in(frame.line)
+            if self._prompts and (command_id := self._prompts.pop(frame.line, None)) is not None:
+                self._taken[command_id] = ledger.turn()
+        elif frame.dir == "err":
+            self._stderr.append(frame.line[-STDERR_TAIL_BYTES:])
+        elif (note := notes.read(frame.line)) is not None:
+            ledger.note(note)
+            if isinstance(note, notes.Stopping):
+                self._held.clear()
+        return self._output()
+
+    def end(self, exit: Exit) -> Output:
+        """The run is over: everything open is closed, then `run.ended`."""
+        tail = b"\n".join(self._stderr)[-STDERR_TAIL_BYTES:].decode("utf-8", "replace")
+        if tail and exit.stderr_tail is None:
+            exit = structs.replace(exit, stderr_tail=tail)
+        self.ledger.leave(exit.t)
+        self.on_end(exit)
+        self.ledger.finish(exit)
+        return Output(self.ledger.take())
+
+    def send(self, command: Command) -> list[bytes]:
+        """The lines that say `command`. A prompt during a turn is held and comes out of `receive` later."""
+        if command.needs not in self.capabilities:
+            raise Unsupported(self.agent or self.dialect, command.needs)
+        if isinstance(command, (Prompt, Compact)) and (self._held or self.ledger.busy(command.session)):
+            self._held.append(command)
+            return []
+        return self._lines(command)
+
+    def turn_of(self, command_id: str) -> int | None:
+        """The number of the turn that took the prompt with this id; None while it is held."""
+        return self._taken.get(command_id)
+
+    # --- what a dialect fills in -----------------------------------------------------------------------
+
+    def on_start(self, launch: Launch) -> None:  # noqa: B027
+        """Owe the lines that open the conversation."""
+
+    @abstractmethod
+    def on_out(self, line: bytes) -> None:
+        """A line the agent wrote. What makes no event becomes `native.known`."""
+
+    def on_in(self, line: bytes) -> None:  # noqa: B027
+        """A line the client wrote."""
+
+    def on_end(self, exit: Exit) -> None:  # noqa: B027
+        """The last word before the books are closed."""
+
+    def lines_for(self, command: Command) -> list[bytes]:
+        """The lines that say `command`; only asked for what `capabilities` names."""
+        raise Unsupported(self.agent or self.dialect, command.needs)
+
+    def owe(self, line: bytes) -> None:
+        """Answer at once. In a replay these are dropped: the answers are frames already."""
+        self._answers.append(line)
+
+    # ---------------------------------------------------------------------------------------------------
+
+    def _release(self) -> None:
+        """Let go of the next held prompt, once its session's turn has ended."""
+        if self._held and not self.ledger.busy(self._held[0].session):
+            self._answers.extend(self._lines(self._held.popleft()))
+
+    def _lines(self, command: Command) -> list[bytes]:
+        lines = self.lines_for(command)
+        if isinstance(command, Prompt) and command.id is not None and lines:
+            self._prompts[lines[-1]] = command.id
+        return lines
+
+    def _output(self) -> Output:
+        lines, self._answers = self._answers, []
+        return Output(self.ledger.take(), lines)
