@@ -17,22 +17,54 @@ def file_change(call_id: str, result: Any) -> FileChanged | None:
     if isinstance(notebook := result.get("notebook_path"), str) and "updated_file" in result:
         before, after = (_str(result, key) for key in ("original_file", "updated_file"))
         diff = from_texts(notebook, before, after)
-        return FileChanged(path=notebook, change="modified", diff=diff, call_id=call_id)
+        return FileChanged(
+            path=notebook, change="modified", diff=diff, before=before, after=after, call_id=call_id
+        )
     path = _str(result, "filePath")
     if path is None or "structuredPatch" not in result:
         return None
     created = result.get("type") == "create"
+    after = _str(result, "content")
     diff = from_hunks(path, result["structuredPatch"], created=created)
     if diff is None and created:  # a new file has no hunks, only its content
-        diff = from_texts(path, None, _str(result, "content"))
-    return FileChanged(path=path, change="created" if created else "modified", diff=diff, call_id=call_id)
-
-
-def in_background(result: Any) -> bool:
-    """The call only says that its work goes on in the background (captures bash_background, subagent_bidi)."""
-    return isinstance(result, dict) and (
-        result.get("status") == "async_launched" or isinstance(result.get("backgroundTaskId"), str)
+        diff = from_texts(path, None, after)
+    return FileChanged(
+        path=path,
+        change="created" if created else "modified",
+        diff=diff,
+        before=_str(result, "originalFile"),
+        after=after,
+        call_id=call_id,
     )
+
+
+def change_of(call_id: str, input: Any, result: Any, text: str, *, failed: bool) -> FileChanged | None:
+    """What an edit did to its file, or tried to. Inside subagents results have no structure, so there is only
+    the input and the text to tell from (capture subagent_bidi)."""
+    change = file_change(call_id, result)
+    given = input if isinstance(input, dict) else {}
+    path = _str(given, "file_path") or _str(given, "notebook_path")
+    if change is None and path is not None:
+        created = "created successfully" in text
+        before = None if created else _str(given, "old_string")
+        after = _str(given, "content" if created else "new_string")
+        diff = from_texts(path, before, after) if after is not None else None
+        change = FileChanged(
+            path=path, change="created" if created else "modified", diff=diff, call_id=call_id
+        )
+    if change is not None and failed:
+        change.phase, change.diff = "failed", None
+    return change
+
+
+_BACKGROUND: Final = ("Command running in background with ID", "Async agent launched successfully")
+
+
+def in_background(result: Any, text: str = "") -> bool:
+    """The call only says that its work goes on in the background (captures bash_background, subagent_bidi)."""
+    if isinstance(result, dict):
+        return result.get("status") == "async_launched" or isinstance(result.get("backgroundTaskId"), str)
+    return result is None and text.startswith(_BACKGROUND)
 
 
 _EXIT: Final = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
@@ -96,6 +128,7 @@ class TaskPlan:
         """A tool has completed: the whole list if it changed, else None."""
         arguments = input if isinstance(input, dict) else {}
         outcome = result if isinstance(result, dict) else {}
+        before = self._entries.copy()
         if name == "TodoWrite":
             self._entries = _entries(arguments.get("todos"), "content")
         elif name == "TaskList" and isinstance(outcome.get("tasks"), list):
@@ -104,9 +137,7 @@ class TaskPlan:
             self._entries |= _entries([{**arguments, **task}], "subject")
         elif name == "TaskUpdate" and outcome.get("success") is True:
             self._update(str(outcome.get("taskId")), arguments)
-        else:
-            return None
-        return list(self._entries.values())
+        return list(self._entries.values()) if self._entries != before else None
 
     def _update(self, task: str, arguments: dict[str, Any]) -> None:
         if arguments.get("status") == "deleted":

@@ -42,6 +42,7 @@ class Book(Struct):
 
 
 class Tool(Struct):
+    parent: str | None = None
     ended: bool = False
     denied: bool = False
 
@@ -53,6 +54,7 @@ class Request(Struct):
     kind: RequestKind
     session: str | None
     call_id: str | None
+    parent: str | None
 
 
 class Ledger:
@@ -85,7 +87,8 @@ class Ledger:
         self._requests: dict[str, Request] = {}
         self._decided: dict[str, notes.Decided] = {}
         self._stopping: notes.Stopping | None = None
-        self._subagents: dict[str, bool] = {}
+        self._subagents: dict[str, ev.SubagentStarted | None] = {}
+        """Those at work, by call or agent id; None for one that has ended."""
         self._blocks = TextBlocks()
         self._usage: Usage | None = None
         self._cost: float | None = None
@@ -176,9 +179,18 @@ class Ledger:
             self._close_requests(session, None)
             self._close_blocks(session)
         self._close_tools(None, "cancelled" if reason in ("cancelled", "closed") else None)
-        for call_id, running in list(self._subagents.items()):
-            if running:
-                self.put(ev.SubagentEnded(call_id=call_id, status="abandoned", synthesized=True))
+        for begun in [begun for begun in self._subagents.values() if begun is not None]:
+            self.put(
+                ev.SubagentEnded(
+                    call_id=begun.call_id,
+                    agent_id=begun.agent_id,
+                    status="abandoned",
+                    session=begun.session,
+                    parent=begun.parent,
+                    replay=begun.replay,
+                    synthesized=True,
+                )
+            )
         self._emit(
             ev.RunEnded(
                 outcome=self._run_outcome(exit, reason),
@@ -251,6 +263,10 @@ class Ledger:
         tool = self._tools.get((self.current if session is None else session, call_id, False))
         return tool is not None and not tool.ended
 
+    def tool_known(self, call_id: str, session: str | None = None) -> bool:
+        """Whether it has begun, ended or not."""
+        return (self.current if session is None else session, call_id, False) in self._tools
+
     def tool_denied(self, call_id: str) -> bool:
         """Whether a permission that this call needs was denied."""
         tool = self._tools.get((self.current, call_id, False))
@@ -263,6 +279,10 @@ class Ledger:
     def discard(self, doomed: Callable[[BlockKey], bool]) -> list[str]:
         """A retry replaces these open blocks: they get no message. Returns the ids of their messages."""
         return self._blocks.discard(self.current, doomed)
+
+    def close_text(self) -> None:
+        """Something else comes: what was said so far is a message. For agents that send deltas and no more."""
+        self._close_blocks(self.current)
 
     # --- stamping ----------------------------------------------------------------------------------------
 
@@ -348,8 +368,8 @@ class Ledger:
         self._emit(event)
 
     def _close_blocks(self, session: str | None) -> None:
-        for message in self._blocks.finish(session):
-            self._emit(message)
+        for event in self._blocks.finish(session):
+            self._emit(event)
 
     # --- tools -------------------------------------------------------------------------------------------
 
@@ -359,7 +379,7 @@ class Ledger:
     def _tool_started(self, event: ev.ToolStarted) -> None:
         tool = self._tool(event)
         if tool is None:
-            self._tools[event.session, event.call_id, event.replay] = Tool()
+            self._tools[event.session, event.call_id, event.replay] = Tool(event.parent)
             self._emit(event)
         else:
             self._tool_updated(
@@ -426,6 +446,7 @@ class Ledger:
                         call_id=call_id,
                         status="declined" if tool.denied else status or "abandoned",
                         session=owner,
+                        parent=tool.parent,
                         replay=replay,
                         synthesized=True,
                     )
@@ -434,17 +455,24 @@ class Ledger:
     def _subagent_started(self, event: ev.SubagentStarted) -> None:
         key = event.call_id or event.agent_id or ""
         if key not in self._subagents:
-            self._subagents[key] = True
+            self._subagents[key] = event
             self._emit(event)
 
     def _subagent_ended(self, event: ev.SubagentEnded) -> None:
         key = event.call_id or event.agent_id or ""
         if key not in self._subagents:
             self._subagent_started(
-                ev.SubagentStarted(call_id=event.call_id, agent_id=event.agent_id, synthesized=True)
+                ev.SubagentStarted(
+                    call_id=event.call_id,
+                    agent_id=event.agent_id,
+                    session=event.session,
+                    parent=event.parent,
+                    replay=event.replay,
+                    synthesized=True,
+                )
             )
-        if self._subagents[key]:
-            self._subagents[key] = False
+        if self._subagents[key] is not None:
+            self._subagents[key] = None
             self._emit(event)
 
     # --- requests ----------------------------------------------------------------------------------------
@@ -452,7 +480,7 @@ class Ledger:
     def _requested(self, kind: RequestKind) -> Callable[[Any], None]:
         def rule(event: ev.PermissionRequested | ev.QuestionAsked | ev.HostCalled) -> None:
             if event.request_id not in self._requests:
-                self._requests[event.request_id] = Request(kind, event.session, event.call_id)
+                self._requests[event.request_id] = Request(kind, event.session, event.call_id, event.parent)
                 self._emit(event)
 
         return rule
@@ -473,7 +501,7 @@ class Ledger:
                     tool = self._tools.get((request.session, request.call_id, False))
                     if tool is not None:
                         tool.denied = True
-            event.session = request.session
+            event.session, event.parent = request.session, request.parent
             self._emit(event)
 
         return rule

@@ -7,7 +7,7 @@ the frame), no randomness (ids are counters) and never raises, whatever the agen
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from msgspec import Struct, field, structs
@@ -15,7 +15,7 @@ from msgspec import Struct, field, structs
 from dragoman.model.capabilities import Capability
 from dragoman.model.commands import Command, Compact, Prompt
 from dragoman.model.errors import Unsupported
-from dragoman.model.events import Event
+from dragoman.model.events import Event, NativeInvalid
 from dragoman.model.frames import Exit, Frame, Launch
 from dragoman.wire import notes
 from dragoman.wire.ledger import Ledger
@@ -37,6 +37,8 @@ class Machine(ABC):
     dialect: ClassVar[str]
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
     """What can be said in this dialect at all; an agent record may declare less, never more."""
+    strict: ClassVar[bool] = False
+    """Raise what a dialect stumbles over (in tests), rather than report it."""
     awaited: ClassVar[tuple[type[Command], ...]] = ()
     """Commands that the agent answers: their `command.ended` comes with the command's id."""
 
@@ -66,11 +68,11 @@ class Machine(ABC):
         ledger = self.ledger
         ledger.enter(frame)
         if frame.dir == "out":
-            self.on_out(frame.line)
+            self._guarded(self.on_out, frame.line)
             ledger.name_frame()
             self._release()
         elif frame.dir == "in":
-            self.on_in(frame.line)
+            self._guarded(self.on_in, frame.line)
             if self._prompts and (command_id := self._prompts.pop(frame.line, None)) is not None:
                 self._taken[command_id] = ledger.turn()
         elif frame.dir == "err":
@@ -80,6 +82,15 @@ class Machine(ABC):
             if isinstance(note, notes.Stopping):
                 self._held.clear()
         return self._output()
+
+    def _guarded(self, understand: Callable[[bytes], None], line: bytes) -> None:
+        """The last net: a line that a dialect stumbles over is reported, and the run goes on."""
+        try:
+            understand(line)
+        except Exception as error:
+            if self.strict:
+                raise
+            self.ledger.put(NativeInvalid(reason=f"not understood: {type(error).__name__}: {error}"))
 
     def end(self, exit: Exit) -> Output:
         """The run is over: everything open is closed, then `run.ended`."""

@@ -1,7 +1,7 @@
 """Blocks of text that grow by deltas: what is open, what it says so far, and halves of characters in between."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dragoman.model.events import Delta, Message, MessageKind, Role
 from dragoman.wire.jsontext import repaired_text
@@ -62,33 +62,28 @@ class TextBlocks:
             self._halves.pop((key, None), None)
 
     def discard(self, session: str | None, doomed: Callable[[BlockKey], bool]) -> list[str]:
-        """Forget open blocks; the ids of the messages they were of."""
-        found = [key for key in self._open if key.session == session and doomed(key)]
-        for key in found:
+        """Forget open blocks; the ids of the messages they were of. One without an id cannot be named, so it
+        stays."""
+        found = {key: key.message_id for key in self._open if key.session == session and doomed(key)}
+        named = {key: id for key, id in found.items() if id is not None}
+        for key in named:
             del self._open[key]
             self._halves.pop((key, None), None)
-        return list(dict.fromkeys(key.message_id for key in found if key.message_id is not None))
+        return list(dict.fromkeys(named.values()))
 
-    def finish(self, session: str | None) -> list[Message]:
-        """The messages that the open blocks of a session amount to."""
-        messages = []
+    def finish(self, session: str | None) -> list[Delta | Message]:
+        """The messages that the open blocks of a session amount to, each after the half of a character that
+        was left of it: no other half comes."""
+        events: list[Delta | Message] = []
         for key in [key for key in self._open if key.session == session]:
             block = self._open.pop(key)
-            half = self._halves.pop((key, None), "")
-            messages.append(
-                Message(
-                    role=block.role,
-                    kind=block.kind,
-                    text="".join(block.parts) + ("\ufffd" if half else ""),
-                    message_id=key.message_id,
-                    block=key.block,
-                    session=key.session,
-                    parent=key.parent,
-                    replay=block.replay,
-                    synthesized=True,
-                )
-            )
-        return messages
+            place: dict[str, Any] = {**key._asdict(), "role": block.role, "kind": block.kind}
+            place |= {"replay": block.replay, "synthesized": True}
+            if self._halves.pop((key, None), ""):
+                block.parts.append("\ufffd")
+                events.append(Delta(text="\ufffd", **place))
+            events.append(Message(text="".join(block.parts), **place))
+        return events
 
     def rename(self, old: str | None, new: str) -> None:
         self._open = {

@@ -16,4 +16,4 @@ def looks_like(value: dict[str, Any]) -> bool:
         return "message" in value and "sessionId" not in value
     if kind in ("message", "error"):
         return "role" in value or "error" in value
-    return isinstance(kind, str) and kind in TYPES and "timestamp" not in value
+    return isinstance(kind, str) and (kind == "system" or kind in TYPES) and "timestamp" not in value

@@ -6,14 +6,16 @@ from msgspec import Struct
 
 from dragoman.dialects.claude_stream import messages as m
 from dragoman.model import events as ev
-from dragoman.model import patches, toolnames
+from dragoman.model import toolnames
 from dragoman.wire import claude_results as results
 from dragoman.wire.anthropic_content import blocks_of, plain, text_of_content, usage_of
 from dragoman.wire.ledger import Ledger
 
 _AGENT_TOOLS: Final = ("Task", "Agent")
 _REJECTED: Final = "User rejected tool use"
-_BACKGROUND: Final = ("Command running in background with ID", "Async agent launched successfully")
+_DENIED: Final = ("Claude requested permissions to ", "Permission to use ", "This command requires approval")
+"""How the CLI words a denial by its own rules, which 2.1.197 marks in no other way (capture
+perm_denied_default)."""
 _TASK_STATUS: Final[dict[str, ev.ToolStatus]] = {
     "completed": "completed",
     "failed": "failed",
@@ -125,16 +127,19 @@ class Calls:
             return
         call = self._calls.get(call_id) or Call("", None, parent)
         text, blocks = text_of_content(content), blocks_of(content)
-        if _runs_on(text, structured):
+        if results.in_background(structured, text):
             call.background = True
             self._ledger.put(
                 ev.ToolUpdated(call_id=call_id, output=text, structured=structured, parent=call.parent)
             )
             return
         failed = result.get("is_error") is True
-        status = self._status(call_id, call, structured, meta) if failed else "completed"
-        if status in ("completed", "failed"):
-            self._put_change(call_id, call, text, structured, failed)
+        status = self._status(call_id, call, text, structured, meta) if failed else "completed"
+        if status in ("completed", "failed") and toolnames.kind_of(call.name) == "edit":
+            change = results.change_of(call_id, call.input, structured, text, failed=failed)
+            if change is not None:
+                change.parent = call.parent
+                self._ledger.put(change)
         if not failed:
             entries = self._plan.used(call.name, call.input, structured)
             if entries is not None:
@@ -163,10 +168,12 @@ class Calls:
         self._ledger.put(ended)
         self._calls.pop(ended.call_id, None)
 
-    def _status(self, call_id: str, call: Call, structured: Any, meta: dict[str, Any]) -> ev.ToolStatus:
+    def _status(
+        self, call_id: str, call: Call, text: str, structured: Any, meta: dict[str, Any]
+    ) -> ev.ToolStatus:
         """A denial, an interrupt and a failure look alike on the wire: is_error and a text."""
         decision = meta.get("permission_decision")
-        if self._ledger.tool_denied(call_id):
+        if self._ledger.tool_denied(call_id) or text.startswith(_DENIED):
             return "declined"
         if isinstance(decision, dict) and decision.get("decision") == "reject":
             return "declined"
@@ -174,17 +181,6 @@ class Calls:
             asked = self._ledger.tool_asked(call_id) and not call.withdrawn
             return "declined" if asked else "cancelled"
         return "failed"
-
-    def _put_change(self, call_id: str, call: Call, text: str, structured: Any, failed: bool) -> None:
-        """What an edit did to its file. Inside subagents there is only the input and the text to tell from."""
-        if toolnames.kind_of(call.name) != "edit":
-            return
-        change = results.file_change(call_id, structured) or _change_asked(call_id, call, text)
-        if change is not None:
-            change.parent = call.parent
-            if failed:
-                change.phase, change.diff = "failed", None
-            self._ledger.put(change)
 
     # --- subagents and background tasks ------------------------------------------------------------------
 
@@ -262,31 +258,6 @@ class Calls:
             )
         elif call_id not in self._agents:
             self._ledger.put(self._task_update(call_id, message))
-
-
-def _runs_on(text: str, structured: Any) -> bool:
-    """Whether a result only says that the tool goes on in the background. Inside subagents the line has no
-    structured result, only the text (capture subagent_bidi)."""
-    return results.in_background(structured) or (structured is None and text.startswith(_BACKGROUND))
-
-
-def _change_asked(call_id: str, call: Call, text: str) -> ev.FileChanged | None:
-    given = call.input if isinstance(call.input, dict) else {}
-    path = _text(given, "file_path", "notebook_path")
-    if path is None:
-        return None
-    created = "created successfully" in text
-    old, new = (
-        (None, _text(given, "content"))
-        if created
-        else (_text(given, "old_string"), _text(given, "new_string"))
-    )
-    return ev.FileChanged(
-        path=path,
-        change="created" if created else "modified",
-        diff=patches.from_texts(path, old, new) if new is not None else None,
-        call_id=call_id,
-    )
 
 
 def _task_status(message: m.Task) -> ev.SessionStatus:

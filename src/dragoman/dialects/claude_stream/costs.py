@@ -35,7 +35,7 @@ class Costs:
 
     def cost(self, result: m.Result) -> float | None:
         total, before = result.total_cost_usd, self._cost
-        if total is None:
+        if total is None or total < 0:
             return None
         self._cost = total
         said = self._said(result)
@@ -46,7 +46,7 @@ class Costs:
     def api_ms(self, result: m.Result, cost: float | None) -> float | None:
         """Absent for the first turn of a resumed session whose total goes back to before this process."""
         total, before = result.duration_api_ms, self._api_ms
-        if total is None:
+        if total is None or total < 0:
             return None
         self._api_ms = max(total, before or 0.0)
         if before is not None:
@@ -60,7 +60,11 @@ class Costs:
         if models is None:
             return None
         costs = [usage.cost_usd for usage in model_usage_of(models).values()]
-        return sum(cost for cost in costs if cost is not None) if None not in costs else None
+        return (
+            sum(cost for cost in costs if cost)
+            if all(cost is not None and cost >= 0 for cost in costs)
+            else None
+        )
 
 
 def _used(usage: ModelUsage) -> bool:

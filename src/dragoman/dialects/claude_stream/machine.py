@@ -243,13 +243,13 @@ class ClaudeStream(Machine):
         blocks = content if isinstance(content, list) else [content]
         results = [b for b in blocks if isinstance(b, dict) and b.get("type") == "tool_result"]
         # Older tools wrote a result's own id as the parent: that is no subagent (specification 004 §3.6).
-        own = {result.get("tool_use_id") for result in results}
+        own = [result.get("tool_use_id") for result in results]
         parent = message.parent_tool_use_id if message.parent_tool_use_id not in own else None
         self._calls.speaks(parent, message)
-        meta = {item.get("id"): item for item in message.tool_result_meta or []}
-        for result in results:
+        for result, call_id in zip(results, own, strict=True):
             structured = message.tool_use_result if len(results) == 1 else None
-            self._calls.end(result, structured, meta.get(result.get("tool_use_id")) or {}, parent)
+            meta = next((item for item in message.tool_result_meta or [] if item.get("id") == call_id), {})
+            self._calls.end(result, structured, meta, parent)
         rest = [block for block in blocks if block is not None and block not in results]
         if rest:
             said = translate.user_message(rest)

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from dragoman.wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, parse, repaired
+from dragoman.wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, fit, parse, repaired
+from dragoman.wire.jsontext import unnamed as unnamed_fields
 
 
 class Native(Struct, kw_only=True, gc=False):
@@ -481,3 +482,15 @@ def native_type(line: bytes) -> str | None:
         return None
     inner = header.event.get("type") if isinstance(header.event, dict) else None
     return "/".join(part for part in (header.type, header.subtype, inner) if part)
+
+
+def unnamed(line: bytes) -> list[tuple[str, str]]:
+    """The fields on a line that no type here names, each with the message it is in."""
+    value = parse(line)
+    if not isinstance(value, dict):
+        return []
+    header = fit(value, Header)
+    kind, wanted = "/".join(part for part in (header.type, header.subtype) if part), _choose(header)
+    if wanted is None:
+        return [(kind, "(unknown message)")]
+    return [(kind, field) for field in unnamed_fields(value, wanted) if field not in ("type", "subtype")]

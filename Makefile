@@ -1,0 +1,46 @@
+# Everything a contributor does. Needs Python 3.11 and make; `test-real` needs Node 20 and npm as well.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format test-real golden bench clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s '	'
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed (PYTHON=...)" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@touch $@
+
+demo: $(VENV)/.ready  ## The main job, with no key and no agent installed
+	@$(BIN)/dragoman demo
+
+test: $(VENV)/.ready  ## All tests that need no agent
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.ready  ## Format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.ready  ## Make the format right
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+test-real: $(VENV)/.ready  ## Drive the real agent CLIs against the scripted model (installs them in .cache)
+	$(BIN)/python tests/real/install.py
+	$(BIN)/python -m pytest tests/real --override-ini 'addopts=-q --strict-markers --strict-config --import-mode=importlib'
+
+golden: $(VENV)/.ready  ## Write the golden files of all captures anew (then read the diff)
+	$(BIN)/python tests/golden.py
+
+bench: $(VENV)/.ready  ## Speed, as ratios within one run
+	$(BIN)/python bench/speed.py
+
+clean:  ## Remove what make made
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
