@@ -1,0 +1,55 @@
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dragoman.model.patches import from_hunks, from_texts
+
+EDIT = [{"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 2, "lines": ["-one", "+ONE", " two"]}]
+
+
+def test_hunks_become_a_unified_diff() -> None:
+    assert from_hunks("/w/a.txt", EDIT) == "--- a/w/a.txt\n+++ b/w/a.txt\n@@ -1,2 +1,2 @@\n-one\n+ONE\n two\n"
+
+
+def test_a_hunk_without_counts_is_counted() -> None:
+    assert from_hunks("a", [{"lines": ["+x"]}], created=True) == "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n"
+
+
+@pytest.mark.parametrize("hunks", [None, [], "x", [1], [{"lines": 3}], [{"lines": []}], [{"lines": [None]}]])
+def test_what_is_no_hunk_makes_no_diff(hunks: object) -> None:
+    assert from_hunks("a", hunks) is None
+
+
+def test_texts_become_a_unified_diff() -> None:
+    assert from_texts("a", "x\ny", "x\nz\n") == (
+        "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n x\n-y\n\\ No newline at end of file\n+z\n"
+    )
+
+
+def test_a_file_that_was_not_there() -> None:
+    assert from_texts("/a", None, "x\n") == "--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n"
+    assert from_texts("/a", "x\n", None) == "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"
+    assert from_texts("/a", "x", "x") is None
+
+
+PATCH = shutil.which("git")
+TEXT = st.lists(st.sampled_from(["a", "b", "c\u2028d", "e\x85f", ""]), max_size=8).map("\n".join)
+
+
+@pytest.mark.skipif(PATCH is None, reason="git applies the diff")
+@settings(max_examples=25, deadline=None)
+@given(before=TEXT, after=TEXT)
+def test_git_can_apply_it(tmp_path_factory: pytest.TempPathFactory, before: str, after: str) -> None:
+    diff = from_texts("file", before, after)
+    if diff is None:
+        assert before == after
+        return
+    folder: Path = tmp_path_factory.mktemp("patch")
+    (folder / "file").write_bytes(before.encode())
+    command = [str(PATCH), "apply", "--unidiff-zero", "--whitespace=nowarn", "-"]
+    subprocess.run(command, input=diff.encode(), cwd=folder, check=True, capture_output=True)
+    assert (folder / "file").read_bytes() == after.encode()
