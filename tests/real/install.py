@@ -1,0 +1,60 @@
+"""Install the pinned agents into .cache/agents: `python tests/real/install.py`. What is there already is left alone."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from pins import CACHE, CHECKOUT, Pin, pins
+
+ATTEMPTS = 2
+
+
+def works(pin: Pin) -> bool:
+    """It starts and says its version: an install that was cut short leaves a file that does neither."""
+    if not pin.executable.exists():
+        return False
+    with tempfile.TemporaryDirectory() as home:
+        env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TMPDIR": home}
+        said = subprocess.run(
+            [pin.executable, "--version"], env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+    return said.returncode == 0 and pin.version in said.stdout
+
+
+def install(pin: Pin) -> str:
+    """What npm complained about, if it failed."""
+    shutil.rmtree(pin.directory, ignore_errors=True)
+    pin.directory.mkdir(parents=True)
+    # The package's own install script puts the native program in place; npm is about to want leave for such scripts.
+    package = {
+        "private": True,
+        "dependencies": {pin.package: pin.version},
+        "allowScripts": {pin.package: True},
+    }
+    (pin.directory / "package.json").write_text(json.dumps(package), "utf-8")
+    npm = ["npm", "install", "--prefix", str(pin.directory), "--cache", str(CACHE / "npm")]
+    quietly = ["--no-audit", "--no-fund", "--loglevel=error"]
+    done = subprocess.run([*npm, *quietly], capture_output=True, text=True)
+    return done.stderr.strip() or f"npm exited with {done.returncode}"
+
+
+def ensure(pin: Pin) -> bool:
+    state, complaint = "present", ""
+    for _ in range(ATTEMPTS):
+        if works(pin):
+            break
+        state, complaint = "installed", install(pin)
+    ready = state == "present" or works(pin)
+    where = pin.executable.relative_to(CHECKOUT)
+    print(f"{pin}: {state}, {where}" if ready else f"{pin}: failed, {complaint}", flush=True)
+    return ready
+
+
+if __name__ == "__main__":
+    if not shutil.which("npm"):
+        sys.exit("npm is needed to install the agents")
+    ready = [ensure(pin) for pin in pins()]
+    sys.exit(not all(ready))
