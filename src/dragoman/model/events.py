@@ -245,9 +245,9 @@ class TurnEnded(Event, tag="turn.ended"):
     errors: list[str] = field(default_factory=list)
     usage: Usage | None = None
     model_usage: dict[str, ModelUsage] = field(default_factory=dict)
-    cost_usd: float | None = None
-    duration_ms: float | None = None
-    api_duration_ms: float | None = None
+    cost_usd: int | float | None = None
+    duration_ms: int | float | None = None
+    api_duration_ms: int | float | None = None
     steps: int | None = None
     denials: list[Denial] = field(default_factory=list)
     structured_output: Any = None
@@ -272,8 +272,8 @@ class ToolStarted(Event, tag="tool.started"):
 class ToolUpdated(Event, tag="tool.updated"):
     call_id: str
     output: str | None = None
-    progress: float | None = None
-    elapsed: float | None = None
+    progress: int | float | None = None
+    elapsed: int | float | None = None
     title: str | None = None
     input: Any = None
     content: list[ContentBlock] = field(default_factory=list)
@@ -293,7 +293,7 @@ class ToolEnded(Event, tag="tool.ended"):
     content: list[ContentBlock] = field(default_factory=list)
     error: ErrorInfo | None = None
     exit_code: int | None = None
-    duration_ms: float | None = None
+    duration_ms: int | float | None = None
 
 
 class FileChanged(Event, tag="file.changed"):
@@ -379,7 +379,7 @@ class HostAnswered(Event, tag="host.answered"):
     request_id: str
     result: Any = None
     error: ErrorInfo | None = None
-    duration_ms: float | None = None
+    duration_ms: int | float | None = None
 
 
 class CommandEnded(Event, tag="command.ended"):
@@ -402,12 +402,12 @@ class UsageUpdated(Event, tag="usage.updated"):
     message_id: str | None = None
     context_used: int | None = None
     context_window: int | None = None
-    cost_usd: float | None = None
+    cost_usd: int | float | None = None
 
 
 class RateLimit(Event, tag="rate_limit"):
     status: str | None = None
-    resets_at: float | None = None
+    resets_at: int | float | None = None
     """Unix seconds."""
     windows: list[Any] = field(default_factory=list)
     credits: Any = None
@@ -425,7 +425,7 @@ class ContextCompacted(Event, tag="context.compacted"):
 class Retry(Event, tag="retry"):
     attempt: int | None = None
     max_attempts: int | None = None
-    delay_ms: float | None = None
+    delay_ms: int | float | None = None
     reason: str | None = None
     status_code: int | None = None
     discards: list[str] = field(default_factory=list)
@@ -465,7 +465,7 @@ class RunEnded(Event, tag="run.ended"):
     signal: str | None = None
     stderr_tail: str | None = None
     usage: Usage | None = None
-    cost_usd: float | None = None
+    cost_usd: int | float | None = None
 
 
 # --- lines that say nothing, or nothing known ---------------------------------------------------------------

@@ -8,7 +8,7 @@ from dragoman.model.events import Location, ToolKind, ToolStarted
 _NAMES: Final[dict[ToolKind, str]] = {
     "execute": (
         "Bash BashOutput KillBash KillShell TaskOutput AgentOutputTool TaskStop Monitor PowerShell REPL "
-        "shell local_shell exec_command write_stdin unified_exec run_shell_command ShellTool run_command"
+        "shell local_shell shell_command container.exec exec exec_command write_stdin unified_exec run_shell_command ShellTool run_command"
     ),
     "read": (
         "Read NotebookRead ReadMcpResource ReadMcpResourceTool ReadMcpResourceDir "

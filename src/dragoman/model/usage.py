@@ -33,7 +33,7 @@ class Usage(Struct, omit_defaults=True, kw_only=True, gc=False):
 class ModelUsage(Usage, omit_defaults=True, kw_only=True, gc=False):
     """The usage of one model, with what else agents say per model."""
 
-    cost_usd: float | None = None
+    cost_usd: int | float | None = None
     context_window: int | None = None
     max_output_tokens: int | None = None
     web_search_requests: int | None = None

@@ -259,8 +259,8 @@ class Ledger:
         """What session.started and session.updated have said so far."""
         return self._book(self.current if session is None else session).facts or {}
 
-    def tool_open(self, call_id: str, session: str | None = None) -> bool:
-        tool = self._tools.get((self.current if session is None else session, call_id, False))
+    def tool_open(self, call_id: str, session: str | None = None, *, replay: bool = False) -> bool:
+        tool = self._tools.get((self.current if session is None else session, call_id, replay))
         return tool is not None and not tool.ended
 
     def tool_known(self, call_id: str, session: str | None = None) -> bool:
@@ -283,6 +283,11 @@ class Ledger:
     def close_text(self) -> None:
         """Something else comes: what was said so far is a message. For agents that send deltas and no more."""
         self._close_blocks(self.current)
+
+    @property
+    def frame(self) -> int | None:
+        """The number of the frame at hand."""
+        return self._frame.n if self._frame is not None else None
 
     # --- stamping ----------------------------------------------------------------------------------------
 
@@ -360,11 +365,12 @@ class Ledger:
     # --- text --------------------------------------------------------------------------------------------
 
     def _message(self, event: ev.Message) -> None:
-        self._blocks.close(event)
+        for before in self._blocks.close(event):
+            self._emit(before)
         self._emit(event)
 
     def _delta(self, event: ev.Delta) -> None:
-        self._blocks.grow(event, self._book(event.session).turn)
+        self._blocks.grow(event)
         self._emit(event)
 
     def _close_blocks(self, session: str | None) -> None:

@@ -47,6 +47,8 @@ class Machine(ABC):
         self.agent = agent
         self.resumed = False
         """The run goes on with an earlier session."""
+        self.finished = False
+        """The agent has said its last word: its process has only to exit."""
         self._held: deque[Prompt | Compact] = deque()
         self._answers: list[bytes] = []
         self._stderr: deque[bytes] = deque(maxlen=STDERR_TAIL_LINES)
@@ -106,7 +108,7 @@ class Machine(ABC):
         """The lines that say `command`. A prompt during a turn is held and comes out of `receive` later."""
         if command.needs not in self.capabilities:
             raise Unsupported(self.agent or self.dialect, command.needs)
-        if isinstance(command, (Prompt, Compact)) and (self._held or self.ledger.busy(command.session)):
+        if isinstance(command, (Prompt, Compact)) and not self._may_go(command, self._held):
             self._held.append(command)
             return []
         return self._lines(command)
@@ -134,16 +136,29 @@ class Machine(ABC):
         """The lines that say `command`; only asked for what `capabilities` names."""
         raise Unsupported(self.agent or self.dialect, command.needs)
 
+    def takes_prompts(self, session: str | None) -> bool:
+        """Whether a prompt can be sent now; else it is held."""
+        return not self.ledger.busy(session)
+
     def owe(self, line: bytes) -> None:
         """Answer at once. In a replay these are dropped: the answers are frames already."""
         self._answers.append(line)
 
     # ---------------------------------------------------------------------------------------------------
 
+    def _may_go(self, command: Prompt | Compact, ahead: Iterable[Prompt | Compact]) -> bool:
+        """Prompts of one session keep their order; those of another one do not wait for them."""
+        queued = any(other.session == command.session for other in ahead)
+        return not queued and self.takes_prompts(command.session)
+
     def _release(self) -> None:
-        """Let go of the next held prompt, once its session's turn has ended."""
-        if self._held and not self.ledger.busy(self._held[0].session):
-            self._answers.extend(self._lines(self._held.popleft()))
+        """Let go of held prompts, one for each session whose turn has ended."""
+        ahead: list[Prompt | Compact] = []
+        for command in list(self._held):
+            if self._may_go(command, ahead):
+                self._held.remove(command)
+                self._answers.extend(self._lines(command))
+            ahead.append(command)
 
     def _lines(self, command: Command) -> list[bytes]:
         lines = self.lines_for(command)

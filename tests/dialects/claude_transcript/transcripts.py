@@ -12,7 +12,7 @@ from dragoman.model.frames import Exit, Frame, Launch
 
 CAPTURES = Path(__file__).parents[3] / "captures" / "claude_transcript"
 SCENARIOS = sorted(path.parent for path in CAPTURES.glob("*/*/session.jsonl"))
-FILES = sorted(CAPTURES.glob("*/*/*.jsonl"))
+FILES = sorted(path for path in CAPTURES.glob("*/*/*.jsonl") if path.name != "events.jsonl")
 OLD, NEW = CAPTURES / "2.1.197", CAPTURES / "2.1.325"
 
 E = TypeVar("E", bound=Event)

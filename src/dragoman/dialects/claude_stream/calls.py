@@ -223,13 +223,13 @@ class Calls:
             self._ledger.put(self._task_update(call_id, message))
 
     def _task_update(self, call_id: str, message: m.Task) -> ev.ToolUpdated:
-        elapsed = (message.usage or {}).get("duration_ms")
+        spent = (message.usage or {}).get("duration_ms")
         status = (message.patch or {}).get("status") or message.status
         ext = {"claude.taskId": message.task_id, "claude.taskStatus": status}
         return ev.ToolUpdated(
             call_id=call_id,
             title=message.description if message.subtype == "task_progress" else None,
-            elapsed=elapsed / 1000 if isinstance(elapsed, (int, float)) else None,
+            elapsed=spent / 1000 if isinstance(spent, (int, float)) and spent is not True else None,
             parent=self.parent_of(call_id),
             ext={name: value for name, value in ext.items() if value is not None},
         )

@@ -63,13 +63,13 @@ class Result(Native):
     """The flat shape's word for subtype."""
     is_error: bool | None = None
     api_error_status: int | None = None
-    duration_ms: float | None = None
-    duration_api_ms: float | None = None
+    duration_ms: int | float | None = None
+    duration_api_ms: int | float | None = None
     num_turns: int | None = None
     result: str | None = None
     stop_reason: str | None = None
     terminal_reason: str | None = None
-    total_cost_usd: float | None = None
+    total_cost_usd: int | float | None = None
     usage: dict[str, Any] | None = None
     modelUsage: dict[str, dict[str, Any]] | None = None
     model_usage_since_last_result: dict[str, dict[str, Any]] | None = None
@@ -192,7 +192,7 @@ class ThinkingTokens(Native):
 class ApiRetry(Native):
     attempt: int | None = None
     max_retries: int | None = None
-    retry_delay_ms: float | None = None
+    retry_delay_ms: int | float | None = None
     error_status: int | None = None
     error: str | None = None
 
@@ -306,7 +306,7 @@ class ToolProgress(Native):
     tool_use_id: str | None = None
     parent_tool_use_id: str | None = None
     tool_name: str | None = None
-    elapsed_time_seconds: float | None = None
+    elapsed_time_seconds: int | float | None = None
 
 
 class RateLimitEvent(Native):

@@ -85,11 +85,10 @@ def lifecycle(message: m.CommandLifecycle) -> list[Event]:
 
 def rate_limit(message: m.RateLimitEvent) -> list[Event]:
     info = message.rate_limit_info
-    resets = info.get("resetsAt")
     return [
         ev.RateLimit(
             status=_str(info, "status"),
-            resets_at=resets if isinstance(resets, (int, float)) else None,
+            resets_at=_number(info, "resetsAt"),
             windows=[info] if info else [],
         )
     ]
@@ -259,14 +258,13 @@ def _model_usage(native: dict[str, Any]) -> ModelUsage:
     fresh, read, written = (
         _int(native, key) for key in ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
     )
-    cost = native.get("costUSD")
     return ModelUsage(
         input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
         cache_read_tokens=read,
         cache_write_tokens=written,
         output_tokens=_int(native, "outputTokens"),
         reasoning_tokens=_int(native, "thinkingTokens"),
-        cost_usd=cost if isinstance(cost, (int, float)) else None,
+        cost_usd=_number(native, "costUSD"),
         context_window=_int(native, "contextWindow"),
         max_output_tokens=_int(native, "maxOutputTokens"),
         web_search_requests=_int(native, "webSearchRequests"),
@@ -297,6 +295,11 @@ def _str(native: dict[str, Any], key: str) -> str | None:
 def _int(native: dict[str, Any], key: str) -> int | None:
     value = native.get(key)
     return value if type(value) is int else None
+
+
+def _number(native: dict[str, Any], key: str) -> float | None:
+    value = native.get(key)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 def _list(native: dict[str, Any], key: str) -> list[Any]:

@@ -21,11 +21,11 @@ def environment(agent: str, url: str, home: str | Path) -> dict[str, str]:
         "HTTP_PROXY": proxy,
         "HTTPS_PROXY": proxy,
         "NO_PROXY": "127.0.0.1,localhost",
-        **AGENTS[agent](url),
+        **AGENTS[agent](url, Path(home)),
     }
 
 
-def _claude(url: str) -> Mapping[str, str]:
+def _claude(url: str, home: Path) -> Mapping[str, str]:
     return {
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": "dummy",
@@ -36,4 +36,37 @@ def _claude(url: str) -> Mapping[str, str]:
     }
 
 
-AGENTS: Mapping[str, Callable[[str], Mapping[str, str]]] = {"claude": _claude}
+CODEX_CONFIG = """\
+model = "gpt-5.5"
+model_provider = "scripted"
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_API_KEY"
+requires_openai_auth = false
+supports_websockets = false
+request_max_retries = 1
+stream_max_retries = 1
+
+[analytics]
+enabled = false
+
+[features]
+enable_request_compression = false
+plugins = false
+"""
+# gpt-5.5 is offered the classic tools (exec_command, apply_patch …); newer models get one that runs code.
+
+
+def _codex(url: str, home: Path) -> Mapping[str, str]:
+    """A provider of one's own can be named in config.toml only."""
+    folder = home / ".codex"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.toml").write_text(CODEX_CONFIG.format(url=url), "utf-8")
+    return {"CODEX_HOME": str(folder), "SCRIPTED_API_KEY": "dummy"}
+
+
+AGENTS: Mapping[str, Callable[[str, Path], Mapping[str, str]]] = {"claude": _claude, "codex": _codex}

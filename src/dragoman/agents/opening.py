@@ -1,0 +1,175 @@
+"""Opening a session with an agent, and asking one thing of it."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Struct, field, structs
+
+from dragoman.agents.agent import Agent, environment
+from dragoman.model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
+from dragoman.model.errors import ProcessExited, SpawnFailed, UsageError
+from dragoman.model.events import (
+    ErrorInfo,
+    Event,
+    FileChanged,
+    RunEnded,
+    RunOutcome,
+    SubagentEnded,
+    SubagentStarted,
+    TurnEnded,
+)
+from dragoman.model.usage import Usage
+from dragoman.runtime.handling import Handler
+from dragoman.runtime.run import FrameSink
+from dragoman.runtime.session import Session
+
+_PATHS = ("cwd", "executable", "record")
+
+
+def open(agent: str | Agent | SessionConfig, *, handler: Handler | None = None, **fields: Any) -> Session:
+    """A session with `agent`, for `async with`. `fields` are those of SessionConfig.
+
+    `approve` is one of its modes, or a callable: then that one is the handler, and all is asked.
+    """
+    approve = fields.get("approve")
+    if callable(approve):
+        handler, fields["approve"] = approve, "ask"
+    record, config = _resolved(agent, fields)
+    plan = record.plan(config, _executable(record, config), _dialect(record, config))
+    return Session(
+        plan,
+        handler=handler,
+        approve=config.approve,
+        recorder=_recorder(config),
+        prompt=None if plan.one_shot else config.prompt,
+        timeout=config.timeout,
+        idle_timeout=config.idle_timeout,
+    )
+
+
+class Result(Struct, kw_only=True):
+    """What came of asking an agent one thing."""
+
+    outcome: RunOutcome
+    text: str | None = None
+    """The final answer."""
+    error: ErrorInfo | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    changes: list[FileChanged] = field(default_factory=list)
+    structured_output: Any = None
+    session: str | None = None
+    """The agent's session id, to resume it."""
+    events: list[Event] = field(default_factory=list)
+
+
+async def ask(
+    agent: str | Agent | SessionConfig,
+    prompt: str | None = None,
+    *,
+    handler: Handler | None = None,
+    **fields: Any,
+) -> Result:
+    """Give an agent one prompt and wait for what comes of it. Raises ProcessExited if no turn ever began."""
+    if prompt is not None:
+        fields["prompt"] = prompt
+    async with open(agent, handler=handler, **fields) as session:
+        stream = session.events()
+        events: list[Event] = []
+        subagents: set[str | None] = set()
+        async for event in stream:
+            events.append(event)
+            if isinstance(event, SubagentStarted):
+                subagents.add(event.call_id or event.agent_id)
+            elif isinstance(event, SubagentEnded):
+                subagents.discard(event.call_id or event.agent_id)
+            elif isinstance(event, TurnEnded) and not subagents:
+                break  # with a subagent still at work the agent takes another turn for what that one finds
+    events += [event async for event in stream]
+    return _result(events, session)
+
+
+def _result(events: Sequence[Event], session: Session) -> Result:
+    turn = next((event for event in reversed(events) if isinstance(event, TurnEnded)), None)
+    run = events[-1]
+    assert isinstance(run, RunEnded)
+    if turn is None:
+        said = f": {run.stderr_tail.strip()}" if run.stderr_tail else ""
+        raise ProcessExited(
+            f"{session.agent} exited before the turn began{said}",
+            agent=session.agent,
+            exit_code=run.exit_code,
+            native=run.stderr_tail,
+        )
+    return Result(
+        outcome=run.outcome,
+        text=turn.text,
+        error=turn.error,
+        usage=run.usage,
+        cost_usd=run.cost_usd,
+        changes=[event for event in events if isinstance(event, FileChanged) and event.phase == "applied"],
+        structured_output=turn.structured_output,
+        session=session.id,
+        events=list(events),
+    )
+
+
+# --- what was asked for, made exact --------------------------------------------------------------------------
+
+
+def _resolved(agent: str | Agent | SessionConfig, fields: dict[str, Any]) -> tuple[Agent, SessionConfig]:
+    for name in _PATHS:
+        if fields.get(name) is not None:
+            fields[name] = os.fspath(fields[name])
+    if isinstance(agent, SessionConfig):
+        config = structs.replace(agent, **fields)
+    else:
+        config = SessionConfig(agent=agent.name if isinstance(agent, Agent) else agent, **fields)
+    if config.approve not in APPROVE_MODES:
+        raise UsageError(
+            f"approve is one of {', '.join(APPROVE_MODES)}, or a callable; not {config.approve!r}"
+        )
+    if config.sandbox not in SANDBOX_MODES:
+        raise UsageError(f"sandbox is one of {', '.join(SANDBOX_MODES)}; not {config.sandbox!r}")
+    return (agent if isinstance(agent, Agent) else _known(config.agent)), config
+
+
+def _known(name: str) -> Agent:
+    from dragoman.agents import AGENTS
+
+    if name not in AGENTS:
+        raise UsageError(f"no agent is called {name!r}; known are: {', '.join(AGENTS)}")
+    return AGENTS[name]
+
+
+def _dialect(agent: Agent, config: SessionConfig) -> str:
+    dialect = config.dialect or agent.dialects[0]
+    if dialect not in agent.dialects:
+        raise UsageError(f"{agent.name} does not speak {dialect}; it speaks {', '.join(agent.dialects)}")
+    return dialect
+
+
+def _executable(agent: Agent, config: SessionConfig) -> str:
+    """Its absolute path: a relative one would be looked for in the agent's working directory."""
+    wanted = config.executable or agent.executable
+    found = shutil.which(wanted, path=environment(config).get("PATH", os.defpath))
+    if found is not None:
+        return os.path.abspath(found)
+    if os.path.dirname(wanted) and os.path.exists(wanted):
+        return os.path.abspath(wanted)  # there, but not executable: starting it says so
+    remedy = f"install it with `{agent.install}`" if agent.install else "install it"
+    raise SpawnFailed(
+        f"{agent.title} was not found: there is no program {wanted!r} on PATH; {remedy}, or say where it is "
+        "with executable=...",
+        agent=agent.name,
+    )
+
+
+def _recorder(config: SessionConfig) -> FrameSink | None:
+    if config.record is None:
+        return None
+    from dragoman.store.recording import RecordingWriter
+
+    return RecordingWriter(config.record)

@@ -1,0 +1,1 @@
+"""The only async code: processes, sessions, replay. Runs on asyncio and on trio."""

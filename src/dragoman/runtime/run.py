@@ -1,0 +1,252 @@
+"""One run of an agent: its bytes become frames, recorded and interpreted; our lines go the same way.
+
+    up    chunk -> lines -> frame -> recorder -> machine.receive -> events -> all who listen
+    down  command -> machine.send -> lines -> frame -> recorder -> machine.receive -> written
+
+Neither way has an await in it, so frames are numbered, recorded and understood in one order, and two prompts
+at the same moment cannot get in each other's way.
+"""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import structs
+
+from dragoman.model.commands import Command
+from dragoman.model.errors import ProcessExited
+from dragoman.model.events import Event
+from dragoman.model.frames import Direction, Exit, Frame, Launch, StopReason
+from dragoman.runtime.fanout import Fanout
+from dragoman.runtime.plan import Plan
+from dragoman.runtime.process import Child, pump, spawn
+from dragoman.runtime.standing import Request, Standing
+from dragoman.wire import notes
+from dragoman.wire.lines import LineSplitter
+
+log = logging.getLogger("dragoman")
+
+PIPE_GRACE: Final = 2.0
+"""Seconds that pipes may stay open behind an agent that has exited: some child of its own holds them."""
+
+
+class FrameSink(Protocol):
+    """Where a run is recorded."""
+
+    def begin(self, launch: Launch) -> None: ...
+    def frame(self, frame: Frame) -> None: ...
+    def end(self, exit: Exit) -> None: ...
+    def close(self) -> None: ...
+
+
+class Run:
+    """A run from its start to its end. `attend` hears of requests that want an answer."""
+
+    child: Child
+    tasks: TaskGroup
+    ended: anyio.Event
+
+    def __init__(
+        self, plan: Plan, recorder: FrameSink | None, attend: Callable[[Sequence[Request]], None]
+    ) -> None:
+        self.plan = plan
+        self.machine = plan.machine
+        self.standing = Standing()
+        self.fanout = Fanout()
+        self.exit: Exit | None = None
+        self.stopping: StopReason | None = None
+        """Why we stop it, once we do."""
+        self.recording_error: Exception | None = None
+        self.heard = 0.0
+        """When the last frame passed, on the monotonic clock."""
+        self._recorder = recorder
+        self._attend = attend
+        self._started = 0.0
+        self._frames = 0
+
+    def start(self) -> None:
+        """Start the agent. Raises SpawnFailed, or what the recorder raises if it cannot record."""
+        plan = self.plan
+        try:
+            self.child = spawn(plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env)
+            self._started = self.heard = time.monotonic()
+            launch = self._launch()
+            self._begin_recording(launch)
+        except BaseException:
+            if self._recorder is not None:
+                self._recorder.close()
+            raise
+        self.ended = anyio.Event()
+        output = self.machine.start(launch)
+        self._publish([*output.events, *self._down(output.lines, 0.0)])
+        if plan.one_shot:
+            self.child.stdin.end()
+
+    def _launch(self) -> Launch:
+        plan = self.plan
+        return Launch(
+            agent=plan.agent,
+            dialect=plan.dialect,
+            argv=plan.argv,
+            cwd=plan.cwd or os.getcwd(),
+            pid=self.child.pid,
+            started=datetime.now(UTC),
+            cli_version=plan.cli_version,
+            resume=plan.resume,
+            config=plan.config,
+        )
+
+    # --- up ----------------------------------------------------------------------------------------------
+
+    async def _listen(self, direction: Direction, splitter: LineSplitter) -> None:
+        def take(chunk: bytes) -> None:
+            if lines := splitter.feed(chunk):
+                self._publish(self._pass(direction, lines, self._clock()))
+
+        try:
+            await pump(self.child.stdout if direction == "out" else self.child.stderr, take)
+        finally:
+            if (rest := splitter.close()) is not None:
+                self._publish(self._pass(direction, [rest], self._clock(), eol=False))
+
+    def _pass(self, direction: Direction, lines: list[bytes], t: float, eol: bool = True) -> list[Event]:
+        """Number, record and interpret lines of one direction; the events that they mean."""
+        events: list[Event] = []
+        receive = self.machine.receive
+        for line in lines:
+            self._frames += 1
+            frame = Frame(self._frames, direction, line, t, eol)
+            if self._recorder is not None:
+                self._record(frame)
+            output = receive(frame)
+            if output.events:
+                events += output.events
+            if output.lines:
+                events += self._down(output.lines, t)
+        return events
+
+    def _publish(self, events: Sequence[Event]) -> None:
+        if events:
+            asked = self.standing.follow(events)
+            self.fanout.put(events)
+            if asked:
+                self._attend(asked)
+
+    def _clock(self) -> float:
+        self.heard = time.monotonic()
+        return round(self.heard - self._started, 6)
+
+    # --- down --------------------------------------------------------------------------------------------
+
+    def say(self, command: Command, note: notes.Note | None = None) -> None:
+        """Send a command; `note` explains it. Raises Unsupported and UsageError, before anything is sent."""
+        lines = self.machine.send(command)
+        t = self._clock()
+        events = self._pass("note", [notes.write(note)], t) if note is not None else []
+        self._publish(events + self._down(lines, t))
+
+    def stop_for(self, reason: StopReason, detail: str | None = None) -> None:
+        """Put on record why the run is about to be stopped."""
+        self.stopping = reason
+        note = notes.Stopping(reason=reason, detail=detail)
+        self._publish(self._pass("note", [notes.write(note)], self._clock()))
+
+    def _down(self, lines: list[bytes], t: float) -> list[Event]:
+        events = self._pass("in", lines, t)
+        for line in lines:
+            self.child.stdin.put(line)
+        return events
+
+    # --- recording ---------------------------------------------------------------------------------------
+
+    def _begin_recording(self, launch: Launch) -> None:
+        """Who asked for a recording shall not work without one: a failure here ends the run at once."""
+        try:
+            if self._recorder is not None:
+                self._recorder.begin(launch)
+        except BaseException:
+            self.child.kill()
+            self.child.close()
+            raise
+
+    def _record(self, frame: Frame) -> None:
+        """A recording that fails midway (a full disk) must not take the run with it."""
+        assert self._recorder is not None
+        try:
+            self._recorder.frame(frame)
+        except Exception as error:
+            self._give_up_recording(error)
+
+    def _give_up_recording(self, error: Exception) -> None:
+        log.warning("the recording ends here, the run goes on: %s", error)
+        self.recording_error = error
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            with suppress(Exception):
+                recorder.close()
+
+    # --- life and end ------------------------------------------------------------------------------------
+
+    async def live(self, companion: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Everything that goes on while the agent runs. Shielded: only the agent's end ends it, and `companion`."""
+        child = self.child
+        try:
+            with anyio.CancelScope(shield=True):
+                async with anyio.create_task_group() as self.tasks:
+                    self.tasks.start_soon(child.stdin.run)
+                    self.tasks.start_soon(child.reap)
+                    self.tasks.start_soon(companion)
+                    await self._listen_to_the_end()
+                    self._finish()
+                    self.tasks.cancel_scope.cancel()
+        except BaseException:
+            child.kill()
+            self._finish()
+            raise
+        finally:
+            child.close()
+
+    async def _listen_to_the_end(self) -> None:
+        async with anyio.create_task_group() as pumps:
+            pumps.start_soon(self._listen, "out", LineSplitter())
+            pumps.start_soon(self._listen, "err", LineSplitter())
+            await self.child.exited.wait()
+            await self.child.sweep()
+            pumps.cancel_scope.deadline = anyio.current_time() + PIPE_GRACE
+
+    def _finish(self) -> None:
+        """The last words: how it exited, and what the machine makes of that."""
+        if self.exit is not None:
+            return
+        child = self.child
+        self.exit = Exit(code=child.code, signal=child.signal, reason=self.stopping, t=self._clock())
+        if self._recorder is not None:
+            try:
+                self._recorder.end(self.exit)
+                self._recorder.close()
+            except Exception as error:
+                self._give_up_recording(error)
+        self._publish(self.machine.end(self.exit).events)
+        if self.standing.result is not None:
+            self.exit = structs.replace(self.exit, stderr_tail=self.standing.result.stderr_tail)
+        self.fanout.end()
+        self.ended.set()
+
+    def gone(self, before: str) -> ProcessExited:
+        """What to raise for something that can no longer be: how it exited, and its last words."""
+        exit, result = self.exit or Exit(), self.standing.result
+        how = exit.signal or (f"code {exit.code}" if exit.code is not None else "unknown how")
+        tail = (result.stderr_tail if result is not None else None) or ""
+        said = f"; it said: {tail.strip()}" if tail.strip() else ""
+        return ProcessExited(
+            f"{self.plan.agent} exited ({exit.reason or how}) before {before}{said}",
+            agent=self.plan.agent,
+            exit_code=exit.code,
+            native=tail or None,
+        )

@@ -1,0 +1,60 @@
+"""How a run is stopped: step by step, from the gentlest to the last, and never further than needed."""
+
+import anyio
+
+from dragoman.model.capabilities import Capability
+from dragoman.model.commands import Close, Interrupt
+from dragoman.model.errors import DragomanError
+from dragoman.runtime.fanout import EventStream
+from dragoman.runtime.plan import Step
+from dragoman.runtime.run import Run, log
+
+LAST_STEP: Step = ("SIGKILL", 3.0)
+
+
+async def stop(run: Run) -> None:
+    """Take the steps of the plan until the agent has exited. What it started is remembered before each."""
+    child = run.child
+    for what, seconds in (*run.plan.stop, LAST_STEP):
+        if child.exited.is_set():
+            return
+        child.remember_descendants()
+        with anyio.move_on_after(seconds):
+            if what == "interrupt":
+                await _interrupt(run)
+                continue
+            if what == "eof":
+                _hang_up(run)
+            else:
+                child.send_signal(what)
+            await child.exited.wait()
+    if not child.exited.is_set():
+        log.warning("process %d of %s cannot be killed", child.pid, run.plan.agent)
+        child.give_up()
+
+
+async def _interrupt(run: Run) -> None:
+    """Let an open turn end in good order: only so do agents stop the tools that they run."""
+    if not run.standing.turns or Capability.INTERRUPT not in run.plan.capabilities:
+        return
+    events = EventStream()
+    run.fanout.add(events)
+    if _said(run, Interrupt(id="dragoman-stop")):
+        async for _ in events:
+            if not run.standing.turns:
+                return
+
+
+def _hang_up(run: Run) -> None:
+    _said(run, Close(id="dragoman-close"))
+    run.child.stdin.end()
+
+
+def _said(run: Run, command: Interrupt | Close) -> bool:
+    """Agents that have no word for it are stopped by the next step."""
+    try:
+        run.say(command)
+    except DragomanError as error:
+        log.debug("%s: %s", run.plan.agent, error)
+        return False
+    return True

@@ -1,0 +1,68 @@
+"""Convert: any file that tells of a run, as canonical events; and back to the agent's own bytes."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+
+from dragoman.dialects import machine_for
+from dragoman.model.errors import UsageError
+from dragoman.model.events import Event
+from dragoman.model.frames import Exit
+from dragoman.store.sources import Input, Source, exit_of, open_source
+from dragoman.wire import canonical
+from dragoman.wire.jsontext import Invalid
+from dragoman.wire.machine import Machine
+from dragoman.wire.nativeline import detach
+
+
+def convert(
+    source: Input,
+    dialect: str | None = None,
+    *,
+    agent: str | None = None,
+    native: bool = False,
+    exit: Exit | int | None = None,
+) -> Iterator[Event]:
+    """The events that `source` tells of, one after the other.
+
+    `source` is a path, an open binary file, bytes, lines, or several paths of one session; `dialect` is detected where it is not given. With
+    `native` the events carry the agent's exact lines. `exit` says how the process ended, where the source does
+    not. Raises UsageError at once if the source cannot be read; never for what an agent wrote.
+    """
+    opened = open_source(source, dialect, agent=agent)
+    if opened.kind == "events":
+        return _decoded(opened)
+    machine = machine_for(opened.launch.dialect, opened.launch.agent, native=native)
+    return _interpreted(opened, machine, exit_of(exit) if isinstance(exit, int) else exit)
+
+
+def _interpreted(source: Source, machine: Machine, exit: Exit | None) -> Iterator[Event]:
+    with closing(source):
+        yield from machine.start(source.launch).events
+        for frame in source:
+            yield from machine.receive(frame).events
+        yield from machine.end(exit or source.exit or Exit()).events
+
+
+def _decoded(source: Source) -> Iterator[Event]:
+    with closing(source):
+        for frame in source:
+            if not frame.line.strip():
+                continue
+            event = canonical.decode(frame.line)
+            if isinstance(event, Invalid):
+                raise UsageError(f"line {frame.n} of {source.name} is no canonical event: {event.reason}")
+            yield event
+
+
+def native_lines(events: Iterable[Event]) -> Iterator[bytes]:
+    """What the agent wrote, byte for byte, from events that were made with `native`."""
+    last = 0
+    for event in events:
+        line = detach(event)
+        if line is not None:
+            yield line
+        elif event.origin == "agent" and event.frame is not None and event.frame > last:
+            raise UsageError(
+                f"event {event.seq} has lost its line: this stream was made without native lines"
+            )
+        last = max(last, event.frame or 0)

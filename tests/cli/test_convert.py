@@ -1,0 +1,172 @@
+"""`dragoman convert` and `dragoman check`."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cli.stage import HELLO, INIT, Invoke, dragoman, result
+from dragoman.model.events import SCHEMA
+
+
+def test_events(invoke: Invoke, stream: Path) -> None:
+    done = invoke("convert", stream)
+    assert done.exit_code == 0
+    assert done.stderr == ""
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert events[0]["type"] == "run.started"
+    assert events[0]["schema"] == SCHEMA
+    assert events[-1]["type"] == "run.ended"
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert "line" not in json.dumps(events)
+
+
+def test_from_stdin(invoke: Invoke, stream: Path) -> None:
+    piped = invoke("convert", "-", input=stream.read_bytes())
+    assert piped.exit_code == 0
+    assert piped.stdout == invoke("convert", stream).stdout
+
+
+def test_there_and_back(invoke: Invoke, tmp_path: Path) -> None:
+    lines = [json.dumps(INIT).encode(), b"", b"not json \xff", json.dumps(result()).encode()]
+    path = tmp_path / "odd.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    events = tmp_path / "events.jsonl"
+    events.write_bytes(invoke("convert", "--native", path).stdout_bytes)
+    assert invoke("convert", "--view", "native", events).stdout_bytes == path.read_bytes()
+    assert invoke("convert", "--view", "native", path).stdout_bytes == path.read_bytes()
+
+
+def test_native_lines_cannot_be_had_from_a_stream_without_them(
+    invoke: Invoke, stream: Path, tmp_path: Path
+) -> None:
+    events = tmp_path / "events.jsonl"
+    events.write_bytes(invoke("convert", stream).stdout_bytes)
+    done = invoke("convert", "--view", "native", events)
+    assert done.exit_code == 2
+    assert "without native lines" in done.stderr
+
+
+def test_exit_code_of_the_agent(invoke: Invoke, stream: Path) -> None:
+    last = json.loads(invoke("convert", "--exit", "7", stream).stdout.splitlines()[-1])
+    assert last["exit_code"] == 7
+
+
+def test_half_a_line_is_converted(invoke: Invoke, stream: Path) -> None:
+    stream.write_bytes(stream.read_bytes()[:-40])
+    done = invoke("convert", stream)
+    assert done.exit_code == 0
+    types = [json.loads(line)["type"] for line in done.stdout.splitlines()]
+    assert "native.invalid" in types
+    assert types[-1] == "run.ended"
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "empty"),
+        (b"\x7fELF\x02\x01\x00\x00\xff\xfe", "binary"),
+        (b"hello there\n", "does not begin with JSON"),
+        (b'{"some": "json"}\n', "in no dialect known here"),
+    ],
+)
+def test_what_is_no_stream(invoke: Invoke, tmp_path: Path, content: bytes, why: str) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    for args in (("convert", path), ("check", path)):
+        done = invoke(*args)
+        assert done.exit_code == 2
+        assert done.stdout == ""
+        assert done.stderr.startswith("dragoman: ")
+        assert why in done.stderr
+
+
+def test_empty_stdin(invoke: Invoke) -> None:
+    assert invoke("convert", "-", input=b"").exit_code == 2
+    assert invoke("convert", "--from", "claude_stream", "-", input=b"").exit_code == 0
+
+
+def test_a_directory(invoke: Invoke, tmp_path: Path) -> None:
+    done = invoke("convert", tmp_path)
+    assert done.exit_code == 2
+    assert "is a directory" in done.stderr
+
+
+def test_a_dialect_that_does_not_exist(invoke: Invoke, stream: Path) -> None:
+    done = invoke("convert", "--from", "klingon", stream)
+    assert done.exit_code == 2
+    assert "claude_stream" in done.stderr
+
+
+def test_output_begins_before_the_input_ends() -> None:
+    process = dragoman("convert", "--from", "claude_stream", "-", stdin=subprocess.PIPE, bufsize=0)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process:
+        process.stdin.write(json.dumps(INIT).encode() + b"\n")
+        assert json.loads(process.stdout.readline())["type"] == "run.started"
+        assert json.loads(process.stdout.readline())["type"] == "session.started"
+        process.stdin.write(json.dumps(HELLO).encode() + b"\n")
+        lines = [json.loads(process.stdout.readline()) for _ in range(2)]
+        assert [line["type"] for line in lines] == ["turn.started", "message"]
+        process.stdin.close()
+        assert b"run.ended" in process.stdout.read()
+    assert process.returncode == 0
+
+
+def test_a_named_pipe_is_streamed_too(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    process = dragoman("convert", "--from", "claude_stream", fifo)
+    assert process.stdout is not None
+    with process, fifo.open("wb", buffering=0) as agent:
+        agent.write(json.dumps(INIT).encode() + b"\n")
+        assert b"run.started" in process.stdout.readline()
+        assert b"session.started" in process.stdout.readline()
+        agent.close()
+        assert b"run.ended" in process.stdout.read()
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("command", ["convert", "replay"])
+def test_a_reader_who_has_had_enough(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "long.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in (INIT, *[HELLO] * 20_000, result())))
+    process = dragoman(command, path)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process:
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_check_holds(invoke: Invoke, stream: Path, recording: Path) -> None:
+    done = invoke("check", stream, recording)
+    assert done.exit_code == 0
+    first, second = done.stdout.splitlines()
+    assert first.startswith(f"{stream}: holds (")
+    assert second.startswith(f"{recording}: holds (")
+    assert done.stderr == ""
+
+
+def test_check_says_what_is_broken(invoke: Invoke, stream: Path, tmp_path: Path) -> None:
+    lines = invoke("convert", stream).stdout.splitlines(keepends=True)
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("".join(lines[:-1]))
+    done = invoke("check", stream, broken)
+    assert done.exit_code == 1
+    holds, title, *rules = done.stdout.splitlines()
+    assert holds.startswith(f"{stream}: holds")
+    assert title.startswith(f"{broken}: broken ({len(lines) - 1} events)")
+    assert any("run.ended" in rule for rule in rules)
+
+
+def test_check_goes_on_after_what_it_cannot_read(invoke: Invoke, stream: Path) -> None:
+    done = invoke("check", "nowhere", stream)
+    assert done.exit_code == 2
+    assert f"{stream}: holds" in done.stdout
+    assert "there is no file nowhere" in done.stderr

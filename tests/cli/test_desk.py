@@ -1,0 +1,130 @@
+"""The desk: one thing at a time, in order, and nothing waits for what is settled."""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import anyio
+import pytest
+
+from dragoman.cli.desk import Desk, Question
+from dragoman.model.commands import Answer, Reply
+from dragoman.model.events import Event, HostCalled, Notice, PermissionRequested, PermissionResolved
+from dragoman.runtime.session import Session
+
+pytestmark = pytest.mark.anyio
+NO_SESSION = cast(Session, None)
+
+
+def asks(id: str) -> PermissionRequested:
+    return PermissionRequested(request_id=id)
+
+
+def settled(id: str) -> PermissionResolved:
+    return PermissionResolved(request_id=id, outcome="allowed")
+
+
+class Person:
+    """Sits at the desk: is asked, and answers when told to."""
+
+    def __init__(self) -> None:
+        self.shown: list[Event] = []
+        self.asked: list[str] = []
+        self.says = anyio.Event()
+        self.answers: dict[str, Any] = {}
+        self.desk = Desk(self.shown.append, self.ask)
+
+    async def ask(self, request: Question, session: Session) -> Answer:
+        self.asked.append(request.request_id)
+        await self.says.wait()
+        return Answer(request=request.request_id, decision="allow")
+
+    async def handle(self, request: Any) -> None:
+        self.answers[request.request_id] = await self.desk(request, NO_SESSION)
+
+
+@pytest.fixture
+def person() -> Person:
+    return Person()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    with anyio.fail_after(5):
+        while not condition():
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_nothing_is_shown_over_an_open_question(person: Person) -> None:
+    first, meanwhile, end = asks("a"), Notice(message="meanwhile"), settled("a")
+    async with anyio.create_task_group() as group:
+        group.start_soon(person.handle, first)
+        person.desk.see(first)
+        person.desk.see(meanwhile)
+        await until(lambda: person.asked == ["a"])
+        assert person.shown == [first]
+        person.says.set()
+        await until(lambda: "a" in person.answers)
+        person.desk.see(end)
+    assert person.answers["a"] == Answer(request="a", decision="allow")
+    assert person.shown == [first, meanwhile, end]
+
+
+async def test_a_question_is_asked_only_once_it_is_shown(person: Person) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(person.handle, asks("a"))
+        await anyio.wait_all_tasks_blocked()
+        assert person.asked == []
+        person.desk.see(asks("a"))
+        await until(lambda: person.asked == ["a"])
+        person.says.set()
+
+
+async def test_one_question_after_the_other(person: Person) -> None:
+    async with anyio.create_task_group() as group:
+        for id in ("a", "b"):
+            group.start_soon(person.handle, asks(id))
+            person.desk.see(asks(id))
+        await anyio.wait_all_tasks_blocked()
+        assert person.asked == ["a"]
+        person.says.set()
+        await until(lambda: "a" in person.answers)
+        person.desk.see(settled("a"))
+        await until(lambda: "b" in person.answers)
+    assert person.asked == ["a", "b"]
+
+
+async def test_a_question_that_is_taken_back_closes(person: Person) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(person.handle, asks("a"))
+        person.desk.see(asks("a"))
+        await until(lambda: person.asked == ["a"])
+        person.desk.see(settled("a"))
+        await until(lambda: "a" in person.answers)
+    assert person.answers["a"] is None
+    assert person.shown == [asks("a"), settled("a")]
+
+
+async def test_a_question_that_is_settled_before_its_turn_is_not_asked(person: Person) -> None:
+    async with anyio.create_task_group() as group:
+        for id in ("a", "b"):
+            group.start_soon(person.handle, asks(id))
+            person.desk.see(asks(id))
+        await until(lambda: person.asked == ["a"])
+        person.desk.see(settled("b"))
+        person.desk.see(settled("a"))
+        await until(lambda: set(person.answers) == {"a", "b"})
+    assert person.asked == ["a"]
+    assert person.shown == [asks("a"), asks("b"), settled("b"), settled("a")]
+
+
+async def test_what_a_rule_answers_never_reaches_the_person(person: Person) -> None:
+    person.desk.see(asks("a"))
+    person.desk.see(settled("a"))
+    person.desk.see(Notice())
+    assert person.shown == [asks("a"), settled("a"), Notice()]
+    assert person.asked == []
+
+
+async def test_host_calls_get_no_opinion(person: Person) -> None:
+    call = HostCalled(request_id="h", method="hook_callback")
+    await person.handle(call)
+    assert person.answers["h"] == Reply(request="h")

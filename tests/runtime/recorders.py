@@ -1,0 +1,34 @@
+"""Recorders that keep what they are given."""
+
+from dragoman.model.frames import Exit, Frame, Launch
+from dragoman.wire import notes
+
+
+class Frames(list[Frame]):
+    """Keeps the frames; the disk is full after `room` of them."""
+
+    def __init__(self, room: float = float("inf")) -> None:
+        super().__init__()
+        self.room = room
+        self.launch: Launch | None = None
+        self.exit: Exit | None = None
+        self.closed = False
+
+    def begin(self, launch: Launch) -> None:
+        if not self.room:
+            raise OSError("disk full")
+        self.launch = launch
+
+    def frame(self, frame: Frame) -> None:
+        if len(self) == self.room:
+            raise OSError("disk full")
+        self.append(frame)
+
+    def end(self, exit: Exit) -> None:
+        self.exit = exit
+
+    def close(self) -> None:
+        self.closed = True
+
+    def notes(self) -> list[notes.Note | None]:
+        return [notes.read(frame.line) for frame in self if frame.dir == "note"]

@@ -1,0 +1,25 @@
+"""The record of an agent that speaks the toy dialect."""
+
+import sys
+
+from dragoman.agents.agent import Agent, environment
+from dragoman.model.config import SessionConfig
+from dragoman.runtime.plan import Plan
+from runtime.toy_dialect import CAN, FAKES, toy_plan
+
+
+def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+    program = str(FAKES / str(config.native.get("program", "obedient.py")))
+    argv = [executable, "-I", program, *config.extra_args]
+    return toy_plan(argv=argv, env=environment(config), cwd=config.cwd, one_shot="one_shot" in config.native)
+
+
+TOY = Agent(
+    name="toy",
+    title="The toy",
+    executable=sys.executable,
+    dialects=("toy",),
+    plan=plan,
+    capabilities=CAN,
+    install="pip install toy",
+)
