@@ -7,7 +7,7 @@ the frame), no randomness (ids are counters) and never raises, whatever the agen
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from msgspec import Struct, field, structs
@@ -153,6 +153,8 @@ class Machine(ABC):
 
     def _release(self) -> None:
         """Let go of held prompts, one for each session whose turn has ended."""
+        if not self._held:
+            return
         ahead: list[Prompt | Compact] = []
         for command in list(self._held):
             if self._may_go(command, ahead):
