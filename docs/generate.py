@@ -49,10 +49,19 @@ def section(title: str, cls: type, *classes: type) -> str:
 def page() -> str:
     parts = [HEAD, section("The envelope", events.Event)]
     for name, cls in events.EVENTS.items():
-        shared = [base for base in cls.__mro__[1:-1] if base.__module__ == events.__name__ and base is not events.Event]
+        shared = [
+            base
+            for base in cls.__mro__[1:-1]
+            if base.__module__ == events.__name__ and base is not events.Event
+        ]
         parts.append(section(name, cls, *shared))
     parts.append("# Parts")
-    for cls in (usage.Usage, usage.ModelUsage, *events.Value.__subclasses__(), *content.Block.__subclasses__()):
+    for cls in (
+        usage.Usage,
+        usage.ModelUsage,
+        *events.Value.__subclasses__(),
+        *content.Block.__subclasses__(),
+    ):
         parts.append(section(cls.__name__, cls))
     return "\n\n".join(parts) + "\n"
 

@@ -111,42 +111,127 @@ if TYPE_CHECKING:
     from dragoman.store.convert import convert
     from dragoman.wire.canonical import decode, encode
 
-_HOMES = {
-    "dragoman.agents.opening": "Result ask open",
-    "dragoman.model.capabilities": "Capability",
-    "dragoman.model.commands": "Answer AnswerQuestion Close Command Compact Fork Interrupt Prompt Reply SetMode "
-    "SetModel SetOption Steer",
-    "dragoman.model.config": "SessionConfig",
-    "dragoman.model.content": "AudioBlock Block ContentBlock DiffBlock ImageBlock JsonBlock ResourceBlock "
-    "ResourceLinkBlock TerminalBlock TextBlock ThinkingBlock UnknownBlock",
-    "dragoman.model.errors": "AgentFailed DragomanError InvalidJson LimitReached PermissionDenied ProcessExited "
-    "ProtocolError RecordingError SessionNotFound SpawnFailed TimedOut Unsupported UsageError",
-    "dragoman.model.events": "AgentReady AnyEvent Auth CommandEnded ContextCompacted Delta Error Event "
-    "FileChanged Hook HostAnswered HostCalled Message NativeInvalid NativeKnown NativeUnknown Notice "
-    "PermissionRequested PermissionResolved PlanUpdated QuestionAnswered QuestionAsked RateLimit Retry RunEnded "
-    "RunStarted SessionCommands SessionMode SessionOptions SessionStarted SessionStatus SessionUpdated "
-    "SubagentEnded SubagentStarted ToolEnded ToolStarted ToolUpdated TurnEnded TurnStarted UsageUpdated",
-    "dragoman.model.frames": "Exit Frame Launch",
-    "dragoman.model.usage": "ModelUsage Usage",
-    "dragoman.runtime.session": "Session",
-    "dragoman.store.convert": "convert",
-    "dragoman.wire.canonical": "decode encode",
-}
-"""Which module each public name lives in. tests/test_exports.py keeps this and the imports above alike."""
+__all__ = [
+    "AgentFailed",
+    "AgentReady",
+    "Answer",
+    "AnswerQuestion",
+    "AnyEvent",
+    "AudioBlock",
+    "Auth",
+    "Block",
+    "Capability",
+    "Close",
+    "Command",
+    "CommandEnded",
+    "Compact",
+    "ContentBlock",
+    "ContextCompacted",
+    "Delta",
+    "DiffBlock",
+    "DragomanError",
+    "Error",
+    "Event",
+    "Exit",
+    "FileChanged",
+    "Fork",
+    "Frame",
+    "Hook",
+    "HostAnswered",
+    "HostCalled",
+    "ImageBlock",
+    "Interrupt",
+    "InvalidJson",
+    "JsonBlock",
+    "Launch",
+    "LimitReached",
+    "Message",
+    "ModelUsage",
+    "NativeInvalid",
+    "NativeKnown",
+    "NativeUnknown",
+    "Notice",
+    "PermissionDenied",
+    "PermissionRequested",
+    "PermissionResolved",
+    "PlanUpdated",
+    "ProcessExited",
+    "Prompt",
+    "ProtocolError",
+    "QuestionAnswered",
+    "QuestionAsked",
+    "RateLimit",
+    "RecordingError",
+    "Reply",
+    "ResourceBlock",
+    "ResourceLinkBlock",
+    "Result",
+    "Retry",
+    "RunEnded",
+    "RunStarted",
+    "Session",
+    "SessionCommands",
+    "SessionConfig",
+    "SessionMode",
+    "SessionNotFound",
+    "SessionOptions",
+    "SessionStarted",
+    "SessionStatus",
+    "SessionUpdated",
+    "SetMode",
+    "SetModel",
+    "SetOption",
+    "SpawnFailed",
+    "Steer",
+    "SubagentEnded",
+    "SubagentStarted",
+    "TerminalBlock",
+    "TextBlock",
+    "ThinkingBlock",
+    "TimedOut",
+    "ToolEnded",
+    "ToolStarted",
+    "ToolUpdated",
+    "TurnEnded",
+    "TurnStarted",
+    "UnknownBlock",
+    "Unsupported",
+    "Usage",
+    "UsageError",
+    "UsageUpdated",
+    "__version__",
+    "ask",
+    "blocking",
+    "convert",
+    "decode",
+    "encode",
+    "open",
+]
 
-_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
-
-__all__ = ["__version__", "blocking", *_HOME]
+_HOMES = (
+    "dragoman.model.events",
+    "dragoman.model.commands",
+    "dragoman.model.content",
+    "dragoman.model.errors",
+    "dragoman.model.usage",
+    "dragoman.model.frames",
+    "dragoman.model.config",
+    "dragoman.model.capabilities",
+    "dragoman.wire.canonical",
+    "dragoman.store.convert",
+    "dragoman.runtime.session",
+    "dragoman.agents.opening",
+)
+"""Where the public names live; the light modules first."""
 
 
 def __getattr__(name: str) -> Any:
-    if name == "blocking":
-        value: Any = import_module("dragoman.blocking")
-    elif name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
-    else:
+    if name not in __all__:
         raise AttributeError(f"module 'dragoman' has no attribute {name!r}")
-    globals()[name] = value
+    if name == "blocking":
+        return import_module("dragoman.blocking")
+    home = next(module for module in map(import_module, _HOMES) if hasattr(module, name))
+    value = globals()[name] = getattr(home, name)
     return value
 
 
