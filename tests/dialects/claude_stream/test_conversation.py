@@ -107,12 +107,17 @@ class TestPermissions:
     def test_allow_always_sends_the_input(self) -> None:
         talk = self.asked()
         [resolved] = talk.say(c.Answer(request="r1", decision="allow"))
-        assert talk.sent[-1]["response"]["response"] == {"behavior": "allow", "updatedInput": {"command": "ls"}}
+        assert talk.sent[-1]["response"]["response"] == {
+            "behavior": "allow",
+            "updatedInput": {"command": "ls"},
+        }
         assert isinstance(resolved, ev.PermissionResolved)
         assert (resolved.outcome, resolved.by, resolved.updated_input) == ("allowed", "client", None)
 
     def test_allow_with_another_input(self) -> None:
-        [resolved] = self.asked().say(c.Answer(request="r1", decision="allow", updated_input={"command": "pwd"}))
+        [resolved] = self.asked().say(
+            c.Answer(request="r1", decision="allow", updated_input={"command": "pwd"})
+        )
         assert isinstance(resolved, ev.PermissionResolved)
         assert resolved.updated_input == {"command": "pwd"}
 
@@ -197,7 +202,12 @@ def test_a_question() -> None:
 )
 def test_an_elicitation(action: str, word: str) -> None:
     talk = Conversation()
-    request = {"subtype": "elicitation", "message": "Name?", "mode": "form", "requested_schema": {"type": "object"}}
+    request = {
+        "subtype": "elicitation",
+        "message": "Name?",
+        "mode": "form",
+        "requested_schema": {"type": "object"},
+    }
     [asked] = talk.agent({"type": "control_request", "request_id": "r1", "request": request})
     assert isinstance(asked, ev.QuestionAsked)
     assert (asked.message, asked.schema) == ("Name?", {"type": "object"})
@@ -364,7 +374,9 @@ def test_stopping_by_a_limit_is_what_the_turn_came_to() -> None:
 def test_halves_of_a_character_in_two_deltas() -> None:
     talk = Conversation()
     talk.agent(init(), stream({"type": "message_start", "message": {"id": "m"}}))
-    talk.agent(stream({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}))
+    talk.agent(
+        stream({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
+    )
     for half in (b"\\ud83d", b"\\ude00!"):
         line = (
             b'{"type":"stream_event","event":{"type":"content_block_delta","index":0,'
@@ -406,4 +418,7 @@ def test_one_structured_result_is_not_given_to_two_tools() -> None:
     both = tool_result("1", id="a", tool_use_result={"stdout": "?"})
     both["message"]["content"].append({"type": "tool_result", "tool_use_id": "b", "content": "2"})
     talk.agent(both)
-    assert [(event.call_id, event.structured) for event in talk.of(ev.ToolEnded)] == [("a", None), ("b", None)]
+    assert [(event.call_id, event.structured) for event in talk.of(ev.ToolEnded)] == [
+        ("a", None),
+        ("b", None),
+    ]

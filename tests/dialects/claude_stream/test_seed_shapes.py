@@ -30,7 +30,10 @@ def test_the_complete_flow_of_section_3_6() -> None:
         "I found the auth module. Let me refactor it...",
         "Done! I've made the login function async.",
     ]
-    assert [(event.name, event.parent) for event in talk.of(ev.ToolStarted)] == [("Read", None), ("Edit", None)]
+    assert [(event.name, event.parent) for event in talk.of(ev.ToolStarted)] == [
+        ("Read", None),
+        ("Edit", None),
+    ]
     assert [(event.status, event.parent) for event in talk.of(ev.ToolEnded)] == [("completed", None)] * 2
     assert [event.elapsed for event in talk.of(ev.ToolUpdated)] == [0.5]
     assert not talk.of(ev.SubagentStarted)
@@ -64,7 +67,9 @@ def test_a_flat_failure() -> None:
     talk = Conversation()
     error = {"type": "permission_denied", "message": "Tool execution blocked by user"}
     talk.agent(
-        {"type": "init", "session_id": "s"}, {"type": "error", "error": error}, {"type": "result", "status": "error"}
+        {"type": "init", "session_id": "s"},
+        {"type": "error", "error": error},
+        {"type": "result", "status": "error"},
     )
     [event] = talk.of(ev.Error)
     assert (event.message, event.code) == ("Tool execution blocked by user", "permission_denied")
