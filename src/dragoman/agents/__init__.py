@@ -7,21 +7,32 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dragoman.agents.agent import Agent
 
-_MODULES = {"claude": "dragoman.agents.claude", "demo": "dragoman.agents.demo"}
+_MODULES = {
+    "claude": "dragoman.agents.claude",
+    "codex": "dragoman.agents.codex",
+    "gemini": "dragoman.agents.gemini",
+    "demo": "dragoman.agents.demo",
+}
 
 
 class _Agents(Mapping[str, "Agent"]):
-    """Records by name, imported when they are first looked at."""
+    """Records by name, imported when they are first looked at; then those of acp_agents.toml."""
 
     def __getitem__(self, name: str) -> "Agent":
+        if name not in _MODULES:
+            from dragoman.agents import acp
+
+            return acp.record(name)
         record: Agent = import_module(_MODULES[name]).AGENT
         return record
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_MODULES)
+        from dragoman.agents import acp
+
+        return iter(dict.fromkeys((*_MODULES, *acp.names())))
 
     def __len__(self) -> int:
-        return len(_MODULES)
+        return sum(1 for _ in self)
 
 
 AGENTS: Mapping[str, "Agent"] = _Agents()

@@ -70,16 +70,18 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
     _check(config)
     machine = ClaudeStream(config.agent)
     machine.opening = _opening(config)
+    new = str(uuid.uuid4()) if config.resume is None or config.fork else None
     return Plan(
         agent=config.agent,
         dialect=dialect,
-        argv=[executable, *_STREAMING, *_session(config), *_flags(config), *config.extra_args],
+        argv=[executable, *_STREAMING, *_session(config, new), *_flags(config), *config.extra_args],
         machine=machine,
         env={name: value for name, value in environment(config).items() if name not in _HIDDEN},
         cwd=config.cwd,
         capabilities=machine.capabilities,
         config=_told(config),
         resume=config.resume,
+        session=new,
     )
 
 
@@ -97,13 +99,11 @@ def _check(config: SessionConfig) -> None:
         )
 
 
-def _session(config: SessionConfig) -> list[str]:
-    """The session's id is chosen here, so that it is known before the CLI says anything."""
-    if config.resume is None:
-        return ["--session-id", str(uuid.uuid4())]
-    if config.fork:
-        return ["--resume", config.resume, "--fork-session", "--session-id", str(uuid.uuid4())]
-    return ["--resume", config.resume]
+def _session(config: SessionConfig, new: str | None) -> list[str]:
+    """A new session's id is chosen here, so that it is known before the CLI says anything."""
+    flags = ["--resume", config.resume] if config.resume is not None else []
+    flags += ["--fork-session"] if config.fork else []
+    return flags + (["--session-id", new] if new is not None else [])
 
 
 def _flags(config: SessionConfig) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Any
 from msgspec import Struct, field, structs
 
 from dragoman.agents.agent import Agent, environment
+from dragoman.model.capabilities import Capability
 from dragoman.model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
-from dragoman.model.errors import ProcessExited, SpawnFailed, UsageError
+from dragoman.model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
 from dragoman.model.events import (
     ErrorInfo,
     Event,
@@ -21,7 +22,11 @@ from dragoman.model.events import (
     TurnEnded,
 )
 from dragoman.model.usage import Usage
+from dragoman.runtime.connection import Connection
 from dragoman.runtime.handling import Handler
+from dragoman.runtime.host import OFFERS
+from dragoman.runtime.locks import SessionLocks
+from dragoman.runtime.plan import Plan
 from dragoman.runtime.run import FrameSink
 from dragoman.runtime.session import Session
 
@@ -33,20 +38,47 @@ def open(agent: str | Agent | SessionConfig, *, handler: Handler | None = None, 
 
     `approve` is one of its modes, or a callable: then that one is the handler, and all is asked.
     """
-    approve = fields.get("approve")
-    if callable(approve):
+    config, connection = _connected(agent, handler, fields)
+    return connection.alone(None if connection.run.plan.one_shot else config.prompt)
+
+
+def connect(
+    agent: str | Agent | SessionConfig, *, handler: Handler | None = None, **fields: Any
+) -> Connection:
+    """A process of `agent` for several sessions, for `async with`; `fields` are as in `open`.
+
+    Its `session()` opens them. Raises Unsupported for agents that have one session per process.
+    """
+    config, connection = _connected(agent, handler, fields)
+    if Capability.MANY_SESSIONS not in connection.capabilities:
+        raise Unsupported(connection.agent, Capability.MANY_SESSIONS, "Open one process for each with open()")
+    for name in ("prompt", "resume"):
+        if getattr(config, name) is not None:
+            raise UsageError(f"a connection has no {name}: give it to one of its sessions")
+    connection.run.machine.opens_session = False
+    return connection
+
+
+def _connected(
+    agent: str | Agent | SessionConfig, handler: Handler | None, fields: dict[str, Any]
+) -> tuple[SessionConfig, Connection]:
+    if callable(approve := fields.get("approve")):
         handler, fields["approve"] = approve, "ask"
     record, config = _resolved(agent, fields)
     plan = record.plan(config, _executable(record, config), _dialect(record, config))
-    return Session(
+    plan.read_only = plan.read_only or config.sandbox == "read-only"
+    if config.host:
+        plan.machine.offers = OFFERS
+    connection = Connection(
         plan,
         handler=handler,
         approve=config.approve,
         recorder=_recorder(config),
-        prompt=None if plan.one_shot else config.prompt,
         timeout=config.timeout,
         idle_timeout=config.idle_timeout,
+        locks=_locks(record, config, plan) if config.serialize else None,
     )
+    return config, connection
 
 
 class Result(Struct, kw_only=True):
@@ -165,6 +197,12 @@ def _executable(agent: Agent, config: SessionConfig) -> str:
         "with executable=...",
         agent=agent.name,
     )
+
+
+def _locks(agent: Agent, config: SessionConfig, plan: Plan) -> SessionLocks:
+    """A resumed session is waited for; of a copy, only the copy is ours."""
+    first = plan.session if config.resume is None or config.fork else config.resume
+    return SessionLocks(agent.family or agent.name, plan.cwd or os.getcwd(), first, config.timeout)
 
 
 def _recorder(config: SessionConfig) -> FrameSink | None:

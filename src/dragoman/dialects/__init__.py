@@ -24,8 +24,14 @@ class Dialect(Struct, frozen=True):
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
+        Dialect("gemini_stream", "gemini", "Gemini CLI stream-json"),
         Dialect("claude_stream", "claude", "Claude Code stream-json"),
+        Dialect("codex_app", "codex", "Codex app-server"),
+        Dialect("codex_exec", "codex", "Codex exec --json"),
+        Dialect("acp", "acp", "Agent Client Protocol"),
         Dialect("claude_transcript", "claude", "Claude Code session file", file_only=True),
+        Dialect("gemini_chat", "gemini", "Gemini CLI session file", file_only=True),
+        Dialect("codex_rollout", "codex", "Codex session file", file_only=True),
     )
 }
 

@@ -108,6 +108,16 @@ class Fork(Command, tag="fork"):
     needs: ClassVar = Capability.LIVE_FORK
 
 
+class OpenSession(Command, tag="open_session"):
+    """One more session in the same process. `command.ended` names it in its result, `session.started` tells of it."""
+
+    needs: ClassVar = Capability.MANY_SESSIONS
+    cwd: str
+    resume: str | None = None
+    """Id of an earlier session to go on with."""
+    mcp_servers: dict[str, Any] = field(default_factory=dict)
+
+
 class Close(Command, tag="close"):
     """End the session; the machine says what, if anything, must be written first."""
 

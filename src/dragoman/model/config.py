@@ -50,6 +50,11 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     """The program to start, if not the agent's own name on PATH."""
     extra_args: list[str] = field(default_factory=list)
     """Arguments appended as they are."""
+    host: bool = True
+    """Do what the agent asks its client to do, where it can ask: read and write files and run commands, within
+    `cwd` and as far as `approve` allows."""
+    serialize: bool = True
+    """Wait while another run is at work in the session that is resumed: two at once lose what they write."""
     native: dict[str, Any] = field(default_factory=dict)
     """Options that only this agent has; its record documents them."""
     record: str | None = None

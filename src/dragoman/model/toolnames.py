@@ -24,15 +24,17 @@ _NAMES: Final[dict[ToolKind, str]] = {
         "list_dir find_files search_files LSTool GlobTool GrepTool LSP"
     ),
     "fetch": "WebFetch web_fetch WebFetchTool",
-    "browse": "WebSearch web_search google_web_search WebSearchTool",
+    "browse": "WebSearch web_search google_web_search google_search WebSearchTool",
     "think": (
         "Task Agent SendMessage spawn_agent send_input wait wait_agent resume_agent close_agent "
+        "send_message followup_task interrupt_agent list_agents "
         "invoke_agent update_topic get_internal_docs"
     ),
     "ask": "AskUserQuestion request_user_input ask_user",
     "memory": (
         "TodoRead TodoWrite TaskCreate TaskUpdate TaskList TaskGet "
-        "update_plan write_todos save_memory MemoryTool WriteTodosTool"
+        "update_plan write_todos save_memory MemoryTool WriteTodosTool "
+        "tracker_create_task tracker_update_task tracker_get_task tracker_list_tasks"
     ),
     "switch_mode": (
         "EnterPlanMode ExitPlanMode EnterWorktree ExitWorktree enter_plan_mode exit_plan_mode exit_plan"

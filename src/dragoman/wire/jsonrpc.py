@@ -75,7 +75,8 @@ class Peer:
         return _encode({**self._head, "id": id, "result": result})
 
     def refuse(self, id: Id, message: str, code: int = METHOD_NOT_FOUND, data: Any = None) -> bytes:
-        return _encode({**self._head, "id": id, "error": RpcError(code, message, data)})
+        error = {"code": code, "message": message} | ({"data": data} if data is not None else {})
+        return _encode({**self._head, "id": id, "error": error})
 
     def _line(self, **parts: Any) -> bytes:
         return _encode({**self._head, **{key: part for key, part in parts.items() if part is not None}})

@@ -284,11 +284,6 @@ class Ledger:
         """Something else comes: what was said so far is a message. For agents that send deltas and no more."""
         self._close_blocks(self.current)
 
-    @property
-    def frame(self) -> int | None:
-        """The number of the frame at hand."""
-        return self._frame.n if self._frame is not None else None
-
     # --- stamping ----------------------------------------------------------------------------------------
 
     def _book(self, session: str | None) -> Book:

@@ -41,6 +41,8 @@ class Machine(ABC):
     """Raise what a dialect stumbles over (in tests), rather than report it."""
     awaited: ClassVar[tuple[type[Command], ...]] = ()
     """Commands that the agent answers: their `command.ended` comes with the command's id."""
+    offers: frozenset[str] = frozenset()
+    """What the agent may ask its client to do: `fs`, `terminal`. Set before the start."""
 
     def __init__(self, agent: str = "", *, native: bool = False) -> None:
         self.ledger = Ledger(native=native)
@@ -49,10 +51,12 @@ class Machine(ABC):
         """The run goes on with an earlier session."""
         self.finished = False
         """The agent has said its last word: its process has only to exit."""
+        self.opens_session = True
+        """The opening lines open a session too; on a connection of several, OpenSession opens each."""
         self._held: deque[Prompt | Compact] = deque()
         self._answers: list[bytes] = []
         self._stderr: deque[bytes] = deque(maxlen=STDERR_TAIL_LINES)
-        self._prompts: dict[bytes, str] = {}
+        self._prompts: dict[bytes, Prompt] = {}
         self._taken: dict[str, int] = {}
 
     # --- what the runtime, the player and `convert` call -----------------------------------------------
@@ -75,8 +79,8 @@ class Machine(ABC):
             self._release()
         elif frame.dir == "in":
             self._guarded(self.on_in, frame.line)
-            if self._prompts and (command_id := self._prompts.pop(frame.line, None)) is not None:
-                self._taken[command_id] = ledger.turn()
+            if self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
+                self._taken[prompt.id or ""] = ledger.turn(prompt.session)
         elif frame.dir == "err":
             self._stderr.append(frame.line[-STDERR_TAIL_BYTES:])
         elif (note := notes.read(frame.line)) is not None:
@@ -117,6 +121,10 @@ class Machine(ABC):
         """The number of the turn that took the prompt with this id; None while it is held."""
         return self._taken.get(command_id)
 
+    def drop_held(self, session: str) -> None:
+        """The session is about to be left: what was held for it is not sent any more."""
+        self._held = deque(command for command in self._held if command.session != session)
+
     # --- what a dialect fills in -----------------------------------------------------------------------
 
     def on_start(self, launch: Launch) -> None:  # noqa: B027
@@ -147,8 +155,9 @@ class Machine(ABC):
     # ---------------------------------------------------------------------------------------------------
 
     def _may_go(self, command: Prompt | Compact, ahead: Iterable[Prompt | Compact]) -> bool:
-        """Prompts of one session keep their order; those of another one do not wait for them."""
-        queued = any(other.session == command.session for other in ahead)
+        """Prompts of one session keep their order; those of another one do not wait for them. One that names no
+        session, since none was known yet, may be for any."""
+        queued = any(other.session in (command.session, None) or command.session is None for other in ahead)
         return not queued and self.takes_prompts(command.session)
 
     def _release(self) -> None:
@@ -165,7 +174,7 @@ class Machine(ABC):
     def _lines(self, command: Command) -> list[bytes]:
         lines = self.lines_for(command)
         if isinstance(command, Prompt) and command.id is not None and lines:
-            self._prompts[lines[-1]] = command.id
+            self._prompts[lines[-1]] = command
         return lines
 
     def _output(self) -> Output:

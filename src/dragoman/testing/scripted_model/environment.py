@@ -1,5 +1,6 @@
 """The environment in which an agent finds the scripted model and nothing else of this machine but its programs."""
 
+import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -69,4 +70,30 @@ def _codex(url: str, home: Path) -> Mapping[str, str]:
     return {"CODEX_HOME": str(folder), "SCRIPTED_API_KEY": "dummy"}
 
 
-AGENTS: Mapping[str, Callable[[str, Path], Mapping[str, str]]] = {"claude": _claude, "codex": _codex}
+GEMINI_SETTINGS = {
+    "security": {"auth": {"selectedType": "gemini-api-key"}},
+    "privacy": {"usageStatisticsEnabled": False},
+    # The CLI deletes both files of a session that was resumed in a later minute, unless told to keep them.
+    "general": {"enableAutoUpdate": False, "sessionRetention": {"enabled": False}},
+}
+
+
+def _gemini(url: str, home: Path) -> Mapping[str, str]:
+    """How to authenticate can be said in settings.json only. What the user has in there is kept."""
+    folder = home / ".gemini"
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "settings.json").exists():
+        (folder / "settings.json").write_text(json.dumps(GEMINI_SETTINGS), "utf-8")
+    return {
+        "GEMINI_API_KEY": "dummy",
+        "GOOGLE_GEMINI_BASE_URL": url,
+        "GEMINI_CLI_NO_RELAUNCH": "true",
+        "NO_COLOR": "1",
+    }
+
+
+AGENTS: Mapping[str, Callable[[str, Path], Mapping[str, str]]] = {
+    "claude": _claude,
+    "codex": _codex,
+    "gemini": _gemini,
+}

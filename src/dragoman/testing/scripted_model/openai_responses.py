@@ -51,6 +51,7 @@ def read(path: str, body: dict[str, Any]) -> Request:
         texts=texts,
         messages=items,
         tools=tuple(t.get("name") or t.get("type", "") for t in body.get("tools") or ()),
+        schema=((body.get("text") or {}).get("format") or {}).get("schema"),
         wants_summary=bool(texts) and SUMMARY_PROMPT in texts[-1],
         body=body,
     )

@@ -17,6 +17,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     messages: list[Any] = []
     """The conversation as the API words it."""
     tools: tuple[str, ...] = ()
+    schema: dict[str, Any] | None = None
+    """The form that the answer must have, where one is asked for."""
     wants_summary: bool = False
     body: dict[str, Any] = {}
     headers: dict[str, str] = {}

@@ -1,5 +1,6 @@
 """One script being played: which turn answers which request, what was asked so far, and the gates."""
 
+import json
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,6 +11,7 @@ import msgspec
 from .api import Reply
 from .environment import environment
 from .request import Request
+from .samples import sample
 from .script import Played, Script, Step, ToolCall, as_turn, script, turn
 
 EXHAUSTED = turn("(script exhausted)")
@@ -137,6 +139,9 @@ class Scenario:
 
 
 def side_answer(answers: Mapping[str, str], request: Request) -> str:
+    """By what the request holds; where a form is asked for and nobody scripted it, something of that form."""
     asked = "\n".join((request.system, *request.texts[-1:])).lower()
+    if request.schema is not None and not any(holds and holds.lower() in asked for holds in answers):
+        return json.dumps(sample(request.schema))
     # The empty text is in every request: it is the answer when nothing else fits.
     return next(a for holds, a in sorted(answers.items(), key=lambda kv: not kv[0]) if holds.lower() in asked)

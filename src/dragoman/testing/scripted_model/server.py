@@ -11,12 +11,12 @@ from typing import Any, Self
 
 import msgspec
 
-from . import anthropic, openai_responses
+from . import anthropic, gemini, openai_chat, openai_responses
 from .api import Api, Reply
 from .scenario import Scenario
 from .script import Cut, Error, Script, Step
 
-APIS: tuple[Api, ...] = (anthropic, openai_responses)
+APIS: tuple[Api, ...] = (anthropic, openai_responses, openai_chat, gemini)
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key"})
 NOWHERE = Error(404, "no such path at the scripted model")
 
