@@ -32,6 +32,7 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     max_turns: int | None = None
     max_cost_usd: float | None = None
     max_tokens: int | None = None
+    max_tool_calls: int | None = None
     timeout: float | None = None
     """Seconds for the whole run."""
     idle_timeout: float | None = None
