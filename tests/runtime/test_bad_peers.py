@@ -10,15 +10,14 @@ from dragoman.model.errors import ProcessExited
 from dragoman.model.events import Event, Message, NativeInvalid, RunEnded, TurnEnded
 from dragoman.model.frames import Frame
 from dragoman.runtime import run as run_module
-from dragoman.runtime.session import Session
 from runtime.recorders import Frames
-from runtime.toy_dialect import toy_plan
+from runtime.toy_dialect import alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 
 
 async def all_events(*orders: str, recorder: Frames | None = None) -> list[Event]:
-    async with Session(toy_plan("writes.py", *orders), recorder=recorder) as session:
+    async with alone(toy_plan("writes.py", *orders), recorder=recorder) as session:
         return [event async for event in session.events()]
 
 
@@ -32,7 +31,7 @@ async def test_an_agent_that_exits_at_once_still_ends_its_run_once() -> None:
 
 
 async def test_a_prompt_to_an_agent_that_has_gone_raises_with_its_last_words() -> None:
-    async with Session(toy_plan("writes.py", "err:100", "code:3")) as session:
+    async with alone(toy_plan("writes.py", "err:100", "code:3")) as session:
         async for _ in session.events():
             pass
         with pytest.raises(ProcessExited, match=r"code 3.*eeee") as caught:
@@ -45,7 +44,7 @@ async def test_a_prompt_to_an_agent_that_has_gone_raises_with_its_last_words() -
 
 
 async def test_a_prompt_that_is_held_when_the_agent_dies_raises() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         first = session.prompt("take steer\nexit 4")
         held = session.prompt("say never")
         await session.steer("now")
@@ -57,7 +56,7 @@ async def test_a_prompt_that_is_held_when_the_agent_dies_raises() -> None:
 
 
 async def test_a_command_that_is_never_answered_raises_when_the_agent_dies() -> None:
-    async with Session(toy_plan("writes.py")) as session:
+    async with alone(toy_plan("writes.py")) as session:
         with pytest.raises(ProcessExited, match="set_mode"):
             await session.set_mode("plan")
 
@@ -85,7 +84,7 @@ async def test_a_line_may_be_as_long_as_it_likes() -> None:
 async def test_a_slow_listener_loses_nothing() -> None:
     """claude drops what a lagging reader leaves in the pipe: the pump must not wait for who listens."""
     numbers = 100_000
-    async with Session(toy_plan("writes.py", f"lines:{numbers}")) as session:
+    async with alone(toy_plan("writes.py", f"lines:{numbers}")) as session:
         stream = session.events()
         await anext(stream)
         async for _ in session.events():
@@ -94,7 +93,7 @@ async def test_a_slow_listener_loses_nothing() -> None:
 
 
 async def test_a_big_answer_to_a_prompt_arrives_whole() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         events = [event async for event in session.prompt("big 3000000\nsay end")]
     assert [len(text) for text in texts(events)[1:]] == [3_000_000, 3]
 
@@ -111,7 +110,7 @@ async def test_a_flood_on_stderr_is_drained_and_its_tail_kept() -> None:
 
 
 async def test_an_agent_that_never_reads_does_not_hold_us_up() -> None:
-    async with Session(toy_plan("stubborn.py", stop=(("eof", 0.1), ("SIGKILL", 5.0)))) as session:
+    async with alone(toy_plan("stubborn.py", stop=(("eof", 0.1), ("SIGKILL", 5.0)))) as session:
         session.prompt("say " + "x" * 10_000_000)
         await session.steer("still there?")
     assert session.exit is not None
@@ -125,7 +124,7 @@ async def test_an_heir_that_holds_the_pipes_does_not_hold_us(
     monkeypatch.setattr(run_module, "PIPE_GRACE", 0.3)
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    async with Session(toy_plan("leaves_heir.py", str(fifo))) as session:
+    async with alone(toy_plan("leaves_heir.py", str(fifo))) as session:
         with anyio.fail_after(30):
             events = [event async for event in session.events()]
     assert len(texts(events)) == 1

@@ -21,14 +21,14 @@ from dragoman.runtime.handling import Ruling, Verdict
 from dragoman.runtime.session import Session
 from dragoman.runtime.standing import Request
 from runtime.recorders import Frames
-from runtime.toy_dialect import toy_plan
+from runtime.toy_dialect import alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 
 
 async def outcome(handler: Any, orders: str = "ask Bash") -> tuple[dict[str, Any], Event]:
     """What the agent was told, and the event that says so."""
-    async with Session(toy_plan(), handler=handler) as session:
+    async with alone(toy_plan(), handler=handler) as session:
         events = [event async for event in session.prompt(orders)]
     assert isinstance(events[-1], TurnEnded)
     told = next(event.text for event in events if isinstance(event, Message) and event.role == "assistant")
@@ -106,7 +106,7 @@ async def test_without_a_handler_the_answer_is_no_at_once() -> None:
     ("mode", "allowed", "denied", "asked"),
     [
         ("ask", "", "", "Bash Edit Read"),
-        ("dangerous", "Read", "", "Bash Edit"),
+        ("dangerous", "", "", "Bash Edit Read"),
         ("edits", "Edit", "", "Bash Read"),
         ("all", "Bash Edit Read", "", ""),
         ("plan", "Read", "Bash Edit", ""),
@@ -116,7 +116,7 @@ async def test_without_a_handler_the_answer_is_no_at_once() -> None:
 async def test_a_mode_settles_what_it_can_before_anyone_is_asked(
     mode: Approve, allowed: str, denied: str, asked: str
 ) -> None:
-    async with Session(toy_plan(), approve=mode, handler=lambda request, session: False) as session:
+    async with alone(toy_plan(), approve=mode, handler=lambda request, session: False) as session:
         tools = {"Bash": "asked", "Edit": "asked", "Read": "asked"}
         for tool in tools:
             async for event in session.prompt(f"ask {tool}"):
@@ -128,7 +128,7 @@ async def test_a_mode_settles_what_it_can_before_anyone_is_asked(
 
 
 async def test_none_leaves_the_answer_to_the_hand() -> None:
-    async with Session(toy_plan(), handler=lambda request, session: None) as session:
+    async with alone(toy_plan(), handler=lambda request, session: None) as session:
         told = []
         async for event in session.prompt("ask Bash"):
             if isinstance(event, PermissionRequested):
@@ -146,7 +146,7 @@ async def test_a_handler_that_waits_does_not_keep_the_agent_from_being_heard() -
                 return True
         return False
 
-    async with Session(toy_plan(), handler=slow) as session:
+    async with alone(toy_plan(), handler=slow) as session:
         async for event in session.prompt("ask Bash"):
             if isinstance(event, PermissionRequested):
                 await session.steer("go")
@@ -161,7 +161,7 @@ async def test_a_request_that_was_withdrawn_at_once_is_not_even_asked() -> None:
         asked.append(request)
         return True
 
-    async with Session(toy_plan(), handler=handler) as session:
+    async with alone(toy_plan(), handler=handler) as session:
         events = [event async for event in session.prompt("withdraw\nsay on")]
         answers = [event for event in events if isinstance(event, PermissionResolved)]
         assert [(event.outcome, event.by) for event in answers] == [("cancelled", "agent")]
@@ -180,7 +180,7 @@ async def test_a_verdict_that_comes_after_the_withdrawal_is_not_sent() -> None:
                 break
         return True
 
-    async with Session(toy_plan(), handler=handler, recorder=recorder) as session:
+    async with alone(toy_plan(), handler=handler, recorder=recorder) as session:
         async for _ in session.prompt("regret Bash"):
             pass
     sent = [json.loads(frame.line)["type"] for frame in recorder if frame.dir == "in"]
@@ -221,7 +221,7 @@ async def test_host_calls(verdict: Verdict, result: Any, error: str | None) -> N
 
 
 async def test_questions_and_host_calls_by_hand() -> None:
-    async with Session(toy_plan(), handler=lambda request, session: None) as session:
+    async with alone(toy_plan(), handler=lambda request, session: None) as session:
         stream = session.prompt("question which?\ncall fs/read")
         told = []
         async for event in stream:

@@ -6,10 +6,9 @@ from dragoman.model.events import PermissionResolved
 from dragoman.model.frames import Exit, Frame, Launch
 from dragoman.runtime.handling import Ruling
 from dragoman.runtime.player import Replay, play
-from dragoman.runtime.session import Session
 from dragoman.wire.canonical import encode
 from runtime.recorders import Frames
-from runtime.toy_dialect import ToyMachine, toy_plan
+from runtime.toy_dialect import ToyMachine, alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 
@@ -19,7 +18,7 @@ LAUNCH = Launch(agent="toy", dialect="toy")
 async def test_replay_equals_life() -> None:
     recorder = Frames()
     ruling = Ruling(verdict=False, rule="no Bash")
-    async with Session(toy_plan(), recorder=recorder, handler=lambda *_: ruling) as session:
+    async with alone(toy_plan(), recorder=recorder, handler=lambda *_: ruling) as session:
         stream = session.events()
         first, second = session.prompt("ask Bash\ncomplain why?"), session.prompt("say held\nwait")
         async for _ in first:

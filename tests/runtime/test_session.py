@@ -21,9 +21,8 @@ from dragoman.model.events import (
     TurnStarted,
 )
 from dragoman.model.frames import Exit
-from dragoman.runtime.session import Session
 from runtime.recorders import Frames
-from runtime.toy_dialect import CAN, toy_plan
+from runtime.toy_dialect import CAN, alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +32,7 @@ def said(events: list[Event]) -> list[str | None]:
 
 
 async def test_a_prompt_yields_its_turn_from_start_to_end() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         events = [event async for event in session.prompt("say one\nsay two")]
         assert isinstance(events[0], TurnStarted)
         assert isinstance(events[-1], TurnEnded)
@@ -48,7 +47,7 @@ async def test_a_prompt_yields_its_turn_from_start_to_end() -> None:
 
 
 async def test_events_from_before_the_first_turn_begin_with_the_opening() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         stream = session.events()
         turn = [event async for event in session.prompt("say hello")]
         late = session.events()
@@ -62,7 +61,7 @@ async def test_events_from_before_the_first_turn_begin_with_the_opening() -> Non
 
 
 async def test_two_prompts_at_once_each_get_their_own_turn() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         turns: dict[str, list[Event]] = {}
 
         async def ask(word: str) -> None:
@@ -77,7 +76,7 @@ async def test_two_prompts_at_once_each_get_their_own_turn() -> None:
 
 
 async def test_leaving_the_iteration_leaves_the_session_usable() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         async for _ in session.prompt("say one\nsay two"):
             break
         stream = session.prompt("say three")
@@ -87,7 +86,7 @@ async def test_leaving_the_iteration_leaves_the_session_usable() -> None:
 
 
 async def test_a_first_prompt_is_sent_at_once_and_events_tell_all_of_it() -> None:
-    async with Session(toy_plan(), prompt="say hello") as session:
+    async with alone(toy_plan(), prompt="say hello") as session:
         events = []
         async for event in session.events():
             events.append(event)
@@ -98,7 +97,7 @@ async def test_a_first_prompt_is_sent_at_once_and_events_tell_all_of_it() -> Non
 
 
 async def test_commands_come_back_with_the_agents_answer() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         answer = await session.set_mode("plan")
         assert isinstance(answer, CommandEnded)
         assert answer.request_id == "dragoman-1"
@@ -119,7 +118,7 @@ async def test_commands_come_back_with_the_agents_answer() -> None:
 
 async def test_what_the_agent_cannot_do_is_refused_before_anything_is_sent() -> None:
     recorder = Frames()
-    async with Session(toy_plan(capabilities=CAN - {Capability.STEER}), recorder=recorder) as session:
+    async with alone(toy_plan(capabilities=CAN - {Capability.STEER}), recorder=recorder) as session:
         with pytest.raises(Unsupported, match="toy cannot do this: steer"):
             await session.steer("hurry")
         with pytest.raises(Unsupported):
@@ -129,7 +128,7 @@ async def test_what_the_agent_cannot_do_is_refused_before_anything_is_sent() -> 
 
 async def test_frames_are_numbered_recorded_and_timed_in_one_order() -> None:
     recorder = Frames()
-    async with Session(toy_plan(), recorder=recorder) as session:
+    async with alone(toy_plan(), recorder=recorder) as session:
         async for _ in session.prompt("say one\ncomplain loudly\ngarble\nsay two"):
             pass
     frames = recorder
@@ -147,7 +146,7 @@ async def test_frames_are_numbered_recorded_and_timed_in_one_order() -> None:
 
 async def test_a_line_that_is_owed_follows_the_line_that_asked_for_it() -> None:
     recorder = Frames()
-    async with Session(toy_plan("pings.py"), recorder=recorder) as session:
+    async with alone(toy_plan("pings.py"), recorder=recorder) as session:
         events = [event async for event in session.events()]
     traffic = [(frame.dir, frame.line) for frame in recorder if frame.dir in ("out", "in")]
     assert traffic[:4] == [
@@ -161,7 +160,7 @@ async def test_a_line_that_is_owed_follows_the_line_that_asked_for_it() -> None:
 
 async def test_a_disk_that_fills_up_does_not_take_the_run_with_it() -> None:
     recorder = Frames(room=3)
-    async with Session(toy_plan(), recorder=recorder) as session:
+    async with alone(toy_plan(), recorder=recorder) as session:
         assert said([event async for event in session.prompt("say one\nsay two")]) == ["one", "two"]
     assert str(session.recording_error) == "disk full"
     assert recorder.closed
@@ -170,20 +169,20 @@ async def test_a_disk_that_fills_up_does_not_take_the_run_with_it() -> None:
 async def test_a_recording_that_cannot_begin_stops_the_start() -> None:
     recorder = Frames(room=0)
     with pytest.raises(OSError, match="disk full"):
-        async with Session(toy_plan(), recorder=recorder):
+        async with alone(toy_plan(), recorder=recorder):
             pytest.fail("it must not open")
     assert recorder.closed
 
 
 async def test_lines_that_are_no_json_are_events_too() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         events = [event async for event in session.prompt("garble\nsay on")]
     assert [type(event) for event in events].count(NativeInvalid) == 1
     assert said(events) == ["on"]
 
 
 async def test_a_session_that_is_not_open_says_so() -> None:
-    session = Session(toy_plan())
+    session = alone(toy_plan())
     with pytest.raises(UsageError, match="async with"):
         session.prompt("say hello")
     await session.close()
@@ -196,14 +195,14 @@ async def test_a_session_that_is_not_open_says_so() -> None:
 
 
 async def test_a_first_prompt_that_is_refused_leaves_no_child() -> None:
-    session = Session(toy_plan(capabilities=frozenset()), prompt="say hello")
+    session = alone(toy_plan(capabilities=frozenset()), prompt="say hello")
     with pytest.raises(Unsupported):
         await session.__aenter__()
     assert session.exit is not None
 
 
 async def test_a_command_keeps_the_id_it_was_given() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         stream = session.events()
         await session.send(Prompt(text="say hello\nwait", id="mine"))
         async for event in stream:
@@ -228,7 +227,7 @@ async def test_an_agent_that_does_not_start_says_why_and_what_to_do(
 ) -> None:
     recorder = Frames()
     with pytest.raises(SpawnFailed, match=sentence):
-        async with Session(toy_plan(**change), recorder=recorder):
+        async with alone(toy_plan(**change), recorder=recorder):
             pytest.fail("it must not open")
     assert recorder.closed
 
@@ -238,5 +237,5 @@ async def test_a_script_without_its_interpreter_says_so(tmp_path: Path) -> None:
     script.write_text("#!/nowhere/python\n")
     script.chmod(0o755)
     with pytest.raises(SpawnFailed, match="interpreter"):
-        async with Session(toy_plan(argv=[str(script)])):
+        async with alone(toy_plan(argv=[str(script)])):
             pytest.fail("it must not open")

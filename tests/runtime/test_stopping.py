@@ -14,7 +14,7 @@ from dragoman.runtime.session import Session
 from dragoman.wire import notes
 from dragoman.wire.machine import Output
 from runtime.recorders import Frames
-from runtime.toy_dialect import FAKES, SWIFT, ToyMachine, toy_plan
+from runtime.toy_dialect import FAKES, SWIFT, ToyMachine, alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +54,7 @@ def ends(session: Session) -> tuple[str | None, str | None, str | None]:
 
 async def test_an_idle_agent_is_closed_by_the_end_of_its_input() -> None:
     recorder = Frames()
-    async with Session(toy_plan(), recorder=recorder) as session:
+    async with alone(toy_plan(), recorder=recorder) as session:
         async for _ in session.prompt("say hello"):
             pass
         await session.close()
@@ -64,7 +64,7 @@ async def test_an_idle_agent_is_closed_by_the_end_of_its_input() -> None:
 
 
 async def test_an_open_turn_is_interrupted_and_its_end_awaited() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         stream = session.events()
         await text(session, "say working\nwait")
     assert ends(session) == ("cancelled", None, "cancelled")
@@ -73,7 +73,7 @@ async def test_an_open_turn_is_interrupted_and_its_end_awaited() -> None:
 
 
 async def test_an_exception_in_the_block_comes_out_as_it_is() -> None:
-    session = Session(toy_plan())
+    session = alone(toy_plan())
 
     async def work() -> None:
         async with session:
@@ -87,7 +87,7 @@ async def test_an_exception_in_the_block_comes_out_as_it_is() -> None:
 
 
 async def test_cancellation_stops_the_agent_too() -> None:
-    session = Session(toy_plan())
+    session = alone(toy_plan())
     with anyio.CancelScope() as scope:
         async with session:
             await text(session, "say working\nwait")
@@ -99,7 +99,7 @@ async def test_cancellation_stops_the_agent_too() -> None:
 
 
 async def test_cancellation_before_anything_happened_stops_it_as_well() -> None:
-    session = Session(toy_plan())
+    session = alone(toy_plan())
     with anyio.CancelScope() as scope:
         scope.cancel()
         async with session:
@@ -109,7 +109,7 @@ async def test_cancellation_before_anything_happened_stops_it_as_well() -> None:
 
 
 async def test_an_agent_that_ignores_everything_is_killed() -> None:
-    async with Session(toy_plan("stubborn.py", stop=(("eof", 0.1), *SWIFT[2:]))) as session:
+    async with alone(toy_plan("stubborn.py", stop=(("eof", 0.1), *SWIFT[2:]))) as session:
         async for event in session.events():
             if event.session:
                 break
@@ -118,7 +118,7 @@ async def test_an_agent_that_ignores_everything_is_killed() -> None:
 
 
 async def test_a_plan_that_ends_too_gently_is_completed() -> None:
-    async with Session(toy_plan("stubborn.py", stop=(("eof", 0.1),))) as session:
+    async with alone(toy_plan("stubborn.py", stop=(("eof", 0.1),))) as session:
         async for event in session.events():
             if event.session:
                 break
@@ -126,7 +126,7 @@ async def test_a_plan_that_ends_too_gently_is_completed() -> None:
 
 
 async def test_what_the_agent_started_in_a_session_of_its_own_is_swept() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         child = int(await text(session, "child\nwait"))
         bystander = await anyio.open_process(["cat"])
         assert alive(child)
@@ -138,7 +138,7 @@ async def test_what_the_agent_started_in_a_session_of_its_own_is_swept() -> None
 
 async def test_time_is_up() -> None:
     recorder = Frames()
-    async with Session(toy_plan(), timeout=0.5, recorder=recorder) as session:
+    async with alone(toy_plan(), timeout=0.5, recorder=recorder) as session:
         events: list[Event] = [event async for event in session.prompt("say working\nwait")]
         assert isinstance(events[-1], TurnEnded)
         await session.close()
@@ -147,7 +147,7 @@ async def test_time_is_up() -> None:
 
 
 async def test_silence_at_work_is_a_timeout() -> None:
-    async with Session(toy_plan(), idle_timeout=0.5) as session:
+    async with alone(toy_plan(), idle_timeout=0.5) as session:
         async for _ in session.prompt("say working\nwait"):
             pass
     assert ends(session) == ("timeout", None, "timeout")
@@ -155,7 +155,7 @@ async def test_silence_at_work_is_a_timeout() -> None:
 
 async def test_silence_before_the_turn_is_a_timeout_too() -> None:
     plan = toy_plan("stubborn.py", stop=(("SIGKILL", 5.0),))
-    async with Session(plan, idle_timeout=0.5) as session:
+    async with alone(plan, idle_timeout=0.5) as session:
         stream = session.prompt("say hello")
         async for _ in stream:
             pass
@@ -163,7 +163,7 @@ async def test_silence_before_the_turn_is_a_timeout_too() -> None:
 
 
 async def test_silence_while_nobody_asked_anything_is_none() -> None:
-    async with Session(toy_plan(), idle_timeout=0.05) as session:
+    async with alone(toy_plan(), idle_timeout=0.05) as session:
         with anyio.move_on_after(0.3):
             async for _ in session.events():
                 pass
@@ -175,7 +175,7 @@ async def test_a_handler_may_close_the_session_it_serves() -> None:
     async def stop(request: object, session: Session) -> None:
         await session.close()
 
-    async with Session(toy_plan(), handler=stop) as session:
+    async with alone(toy_plan(), handler=stop) as session:
         with anyio.fail_after(30):
             events = [event async for event in session.prompt("ask Bash\nwait")]
         assert isinstance(events[-1], TurnEnded)
@@ -184,7 +184,7 @@ async def test_a_handler_may_close_the_session_it_serves() -> None:
 
 async def test_a_stop_can_name_its_limit() -> None:
     recorder = Frames()
-    async with Session(toy_plan(), recorder=recorder) as session:
+    async with alone(toy_plan(), recorder=recorder) as session:
         await text(session, "say working\nwait")
         await session.stop("limited", "max_cost_usd 1.00")
     assert ends(session) == ("limited", None, "limited")
@@ -192,7 +192,7 @@ async def test_a_stop_can_name_its_limit() -> None:
 
 
 async def test_a_held_prompt_is_not_let_go_while_stopping() -> None:
-    async with Session(toy_plan()) as session:
+    async with alone(toy_plan()) as session:
         stream = session.events()
         await text(session, "say working\nwait")
         session.prompt("say too late")
@@ -205,7 +205,7 @@ async def test_a_stop_that_is_itself_interrupted_kills(monkeypatch: pytest.Monke
         raise Broken
 
     monkeypatch.setattr(stopping, "stop", interrupted)
-    session = Session(toy_plan())
+    session = alone(toy_plan())
 
     async def work() -> None:
         async with session:
@@ -222,7 +222,7 @@ async def test_a_defect_of_ours_is_loud_and_leaves_no_agent_behind() -> None:
         def receive(self, frame: Frame) -> Output:
             raise Broken
 
-    session = Session(toy_plan(machine=Defective()))
+    session = alone(toy_plan(machine=Defective()))
 
     async def work() -> None:
         async with session:
@@ -238,10 +238,9 @@ async def test_a_defect_of_ours_is_loud_and_leaves_no_agent_behind() -> None:
 CTRL_C = """
 import signal, sys, anyio
 sys.path.insert(0, sys.argv[1])
-from runtime.toy_dialect import toy_plan
-from dragoman.runtime.session import Session
+from runtime.toy_dialect import alone, toy_plan
 
-session = Session(toy_plan())
+session = alone(toy_plan())
 
 async def main():
     async with session:

@@ -2,10 +2,12 @@
 
 import sys
 
+from msgspec import structs
+
 from dragoman.agents.agent import Agent, environment
 from dragoman.model.config import SessionConfig
 from dragoman.runtime.plan import Plan
-from runtime.toy_dialect import CAN, FAKES, toy_plan
+from runtime.toy_dialect import CAN, FAKES, MANY, toy_plan
 
 
 def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
@@ -23,3 +25,12 @@ TOY = Agent(
     capabilities=CAN,
     install="pip install toy",
 )
+
+
+def plural_plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+    argv = [executable, "-I", str(FAKES / "plural.py"), *config.extra_args]
+    return toy_plan(argv=argv, env=environment(config), cwd=config.cwd, capabilities=MANY)
+
+
+PLURAL = structs.replace(TOY, plan=plural_plan, capabilities=MANY)
+"""It has several sessions in one process."""

@@ -10,7 +10,9 @@ from msgspec import structs
 from dragoman.model import commands, events
 from dragoman.model.capabilities import Capability
 from dragoman.model.commands import Command
+from dragoman.runtime.connection import Connection
 from dragoman.runtime.plan import Plan, Step
+from dragoman.runtime.session import Session
 from dragoman.wire.machine import Machine
 
 FAKES = Path(__file__).parent.parent / "fake_agents"
@@ -35,6 +37,7 @@ CAN = frozenset(
         Capability.SET_MODE,
     }
 )
+MANY = CAN | {Capability.MANY_SESSIONS}
 
 
 KINDS: dict[str, events.ToolKind] = {"Bash": "execute", "Edit": "edit", "Read": "read"}
@@ -42,13 +45,19 @@ KINDS: dict[str, events.ToolKind] = {"Bash": "execute", "Edit": "edit", "Read": 
 
 class ToyMachine(Machine):
     dialect = "toy"
-    capabilities: ClassVar[frozenset[Capability]] = CAN
-    awaited: ClassVar[tuple[type[Command], ...]] = (commands.Interrupt, commands.SetMode)
+    capabilities: ClassVar[frozenset[Capability]] = MANY
+    awaited: ClassVar[tuple[type[Command], ...]] = (
+        commands.Interrupt,
+        commands.SetMode,
+        commands.OpenSession,
+    )
 
     def on_out(self, line: bytes) -> None:
         put = self.ledger.put
         try:
-            match json.loads(line):
+            message = json.loads(line)
+            self._enter(message)
+            match message:
                 case {"type": "hello", "session": session}:
                     self.ledger.name_session(session)
                     put(events.SessionStarted())
@@ -61,7 +70,19 @@ class ToyMachine(Machine):
                 case {"type": "question", "id": id, "message": message}:
                     put(events.QuestionAsked(request_id=id, message=message))
                 case {"type": "call", "id": id, "method": method}:
-                    put(events.HostCalled(request_id=id, method=method))
+                    put(events.HostCalled(request_id=id, method=method, params=message.get("params")))
+                case {"type": "ready"}:
+                    put(events.AgentReady(name="toy"))
+                case {"type": "refuses"}:
+                    put(events.Error(message="sign in first", scope="session"))
+                case {"type": "history", "text": text}:
+                    put(events.Message(role="assistant", text=text, replay=True))
+                case {"type": "opened", "id": id, "cwd": cwd}:
+                    put(events.SessionStarted(cwd=cwd))
+                    put(events.CommandEnded(request_id=id, command="open_session"))
+                case {"type": "refused", "id": id, "error": error}:
+                    why = events.ErrorInfo(message=error)
+                    put(events.CommandEnded(request_id=id, command="open_session", ok=False, error=why))
                 case {"type": "ack", "id": id, "command": command}:
                     put(events.CommandEnded(request_id=id, command=command))
                 case {"type": "done"}:
@@ -75,9 +96,16 @@ class ToyMachine(Machine):
         except ValueError as error:
             put(events.NativeInvalid(reason=str(error)))
 
+    def _enter(self, message: dict[str, Any]) -> None:
+        """The session that a line is about, where there are several."""
+        if message["type"] != "hello" and message.get("session") is not None:
+            self.ledger.current = message["session"]
+
     def on_in(self, line: bytes) -> None:
         put = self.ledger.put
-        match json.loads(line):
+        message = json.loads(line)
+        self._enter(message)
+        match message:
             case {"type": "prompt", "text": text}:
                 put(events.TurnStarted(prompt=text))
                 put(events.Message(role="user", text=text))
@@ -90,11 +118,12 @@ class ToyMachine(Machine):
                 )
             case {"type": "answer_question", "request": id, "action": action, "answers": answers}:
                 put(events.QuestionAnswered(request_id=id, action=action, answers=answers))
-            case {"type": "reply", "request": id, "result": result}:
-                put(events.HostAnswered(request_id=id, result=result))
+            case {"type": "reply", "request": id, "result": result, "error": error}:
+                why = events.ErrorInfo(message=error) if error is not None else None
+                put(events.HostAnswered(request_id=id, result=result, error=why))
 
     def lines_for(self, command: Command) -> list[bytes]:
-        if isinstance(command, commands.Close):
+        if isinstance(command, commands.Close) and command.session is None:
             return []
         fields: dict[str, Any] = {"type": command.__struct_config__.tag, **structs.asdict(command)}
         return [json.dumps(fields).encode()]
@@ -112,3 +141,8 @@ def toy_plan(program: str = "obedient.py", *args: str, **changes: Any) -> Plan:
         stop=SWIFT,
     )
     return structs.replace(plan, **changes)
+
+
+def alone(plan: Plan, *, prompt: str | None = None, **options: Any) -> Session:
+    """A session that has the agent process to itself."""
+    return Connection(plan, **options).alone(prompt)

@@ -36,9 +36,6 @@ _MODES: Final[Mapping[str, tuple[str, ...]]] = {
 """What agents call our approve modes, where they have such a mode; for the others every answer is ours."""
 
 _IMPOSSIBLE: Final = {
-    "max_turns": "Stop the session yourself",
-    "max_cost_usd": "Stop the session yourself",
-    "max_tokens": "Stop the session yourself",
     "output_schema": "Ask for it in the prompt",
     "allowed_tools": "Use approve=... or a handler",
     "blocked_tools": "Use approve=... or a handler",

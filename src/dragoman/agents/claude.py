@@ -88,8 +88,6 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
 def _check(config: SessionConfig) -> None:
     if config.sandbox in ("read-only", "workspace"):
         raise Unsupported("claude", f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead")
-    if config.max_tokens is not None:
-        raise Unsupported("claude", "max_tokens", "Use max_cost_usd or max_turns instead")
     if config.fork and config.resume is None:
         raise UsageError("fork needs resume: the id of the session to copy")
     unknown = config.native.keys() - NATIVE_OPTIONS.keys()

@@ -73,9 +73,6 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
 
 
 def _check(config: SessionConfig) -> None:
-    for limit in ("max_turns", "max_cost_usd", "max_tokens"):
-        if getattr(config, limit) is not None:
-            raise Unsupported("codex", limit, "Use timeout instead")
     if config.fork and config.resume is None:
         raise UsageError("fork needs resume: the id of the session to copy")
     unknown = config.native.keys() - NATIVE_OPTIONS.keys()

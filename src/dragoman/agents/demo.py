@@ -1,38 +1,52 @@
-"""The demo agent: a script that speaks Claude's stream-json, shipped with this package."""
+"""The demo agent: a script that speaks ACP, shipped with this package."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Final
 
 from dragoman.agents.agent import Agent, environment
-from dragoman.dialects.claude_stream.machine import ClaudeStream
+from dragoman.dialects.acp.machine import Acp
+from dragoman.dialects.acp.opening import Opening
 from dragoman.model.capabilities import Capability
 from dragoman.model.config import SessionConfig
 from dragoman.model.errors import UsageError
 from dragoman.runtime.plan import Plan
 
 PROGRAM: Final = str(Path(__file__).parent.parent / "testing" / "demo_agent.py")
-VERSION: Final = "1.0"
+VERSION: Final = "2.0"
 
 CAPABILITIES: Final = frozenset(
     (
         Capability.PROMPT,
         Capability.INTERRUPT,
         Capability.PERMISSIONS,
-        Capability.UPDATED_INPUT,
         Capability.REMEMBER,
+        Capability.HOST_CALLS,
         Capability.PARTIALS,
         Capability.THINKING,
+        Capability.RESUME,
         Capability.COST,
+        Capability.MANY_SESSIONS,
     )
 )
+
+NATIVE_OPTIONS: Final = {
+    "pace": "seconds per beat of its script; 0 for none",
+    "sessions": "a directory to keep its sessions in, so that they can be resumed",
+}
 
 
 def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
     """How to start it. Whatever else was asked for, it knows one job; see testing/demo_agent.py."""
-    if unknown := config.native.keys() - {"pace"}:
-        raise UsageError(f"demo has no native option {sorted(unknown)[0]!r}; it has: pace")
-    pace = config.native.get("pace")
+    if unknown := config.native.keys() - NATIVE_OPTIONS.keys():
+        known = ", ".join(NATIVE_OPTIONS)
+        raise UsageError(f"demo has no native option {sorted(unknown)[0]!r}; it has: {known}")
+    options = [(f"--{name}", str(config.native[name])) for name in NATIVE_OPTIONS if name in config.native]
+    machine = Acp(config.agent)
+    machine.opening = Opening(
+        cwd=os.path.abspath(config.cwd or os.getcwd()), resume=config.resume, replay=True
+    )
     return Plan(
         agent=config.agent,
         dialect=dialect,
@@ -40,13 +54,14 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
             executable,
             "-I",
             PROGRAM,
-            *(["--pace", str(pace)] if pace is not None else []),
+            *(word for option in options for word in option),
             *config.extra_args,
         ],
-        machine=ClaudeStream(config.agent),
+        machine=machine,
         env=environment(config),
         cwd=config.cwd,
         capabilities=CAPABILITIES,
+        resume=config.resume,
         cli_version=VERSION,
     )
 
@@ -55,10 +70,10 @@ AGENT = Agent(
     name="demo",
     title="Demo agent (scripted)",
     executable=sys.executable,
-    dialects=("claude_stream",),
+    dialects=("acp",),
     plan=plan,
     capabilities=CAPABILITIES,
     tested_versions=(VERSION,),
     version_args=("-I", PROGRAM, "--version"),
-    native_options={"pace": "seconds per beat of its script; 0 for none"},
+    native_options=NATIVE_OPTIONS,
 )

@@ -66,9 +66,6 @@ _LACKS: Final = frozenset(
 """What ACP has a word for and Gemini CLI answers with "Method not found", or never says."""
 
 _IMPOSSIBLE: Final = {
-    "max_turns": "Set model.maxSessionTurns in its settings.json",
-    "max_cost_usd": "It does not say what a turn costs",
-    "max_tokens": "Stop the session yourself",
     "output_schema": "Ask for it in the prompt",
     "blocked_tools": "Use native={'policies': [...]} with a policy file that denies them",
     "fork": "It can only go on with a session",

@@ -22,11 +22,14 @@ from dragoman.model.events import (
     TurnEnded,
 )
 from dragoman.model.usage import Usage
+from dragoman.runtime import prices, rulebook
 from dragoman.runtime.connection import Connection
 from dragoman.runtime.handling import Handler
 from dragoman.runtime.host import OFFERS
+from dragoman.runtime.limits import Limits
 from dragoman.runtime.locks import SessionLocks
 from dragoman.runtime.plan import Plan
+from dragoman.runtime.policy import Policy
 from dragoman.runtime.run import FrameSink
 from dragoman.runtime.session import Session
 
@@ -65,6 +68,7 @@ def _connected(
     if callable(approve := fields.get("approve")):
         handler, fields["approve"] = approve, "ask"
     record, config = _resolved(agent, fields)
+    _check_price(record, config)
     plan = record.plan(config, _executable(record, config), _dialect(record, config))
     plan.read_only = plan.read_only or config.sandbox == "read-only"
     if config.host:
@@ -72,7 +76,8 @@ def _connected(
     connection = Connection(
         plan,
         handler=handler,
-        approve=config.approve,
+        policy=Policy(config.approve, rulebook.load(config.cwd, config.policy)),
+        limits=Limits.of(config),
         recorder=_recorder(config),
         timeout=config.timeout,
         idle_timeout=config.idle_timeout,
@@ -166,6 +171,17 @@ def _resolved(agent: str | Agent | SessionConfig, fields: dict[str, Any]) -> tup
     if config.sandbox not in SANDBOX_MODES:
         raise UsageError(f"sandbox is one of {', '.join(SANDBOX_MODES)}; not {config.sandbox!r}")
     return (agent if isinstance(agent, Agent) else _known(config.agent)), config
+
+
+def _check_price(agent: Agent, config: SessionConfig) -> None:
+    """A cost limit is kept by what the agent says it cost, or by the price of its model; else it cannot be kept."""
+    if config.max_cost_usd is None or Capability.COST in agent.capabilities or config.allow_unknown_cost:
+        return
+    if prices.price_of(config.model) is None:
+        raise UsageError(
+            f"max_cost_usd cannot be kept: {agent.name} does not say what it costs and the price of the model "
+            f"{config.model or '(its default)'} is not known; name a model whose price is, or set allow_unknown_cost"
+        )
 
 
 def _known(name: str) -> Agent:

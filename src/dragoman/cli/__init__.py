@@ -17,9 +17,11 @@ COMMANDS = {
     "check": "Say whether what always holds, holds in a file.",
     "schema": "Print the JSON Schema of the canonical events.",
     "doctor": "Say which agents are here, and which versions.",
+    "policy": "Say what the rules make of a tool call.",
+    "permission-server": "Answer permission requests over MCP, by the rules.",
     "demo": "See it work: no agent, no key, ten seconds.",
 }
-"""Every command, with the line that says what it does. `NAME` lives in cli/NAME.py as `command`."""
+"""Every command, with the line that says what it does. `a-name` lives in cli/a_name.py as `command`."""
 
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -50,7 +52,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"dragoman.cli.{cmd_name}").command
+        command: click.Command = import_module(f"dragoman.cli.{cmd_name.replace('-', '_')}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -12,6 +12,7 @@ import anyio
 from dragoman.model.commands import Answer, AnswerQuestion, Reply
 from dragoman.model.events import (
     Event,
+    HostAnswered,
     HostCalled,
     PermissionRequested,
     PermissionResolved,
@@ -21,6 +22,7 @@ from dragoman.model.events import (
 from dragoman.runtime.session import Session
 
 Question = PermissionRequested | QuestionAsked
+ANSWERS = (PermissionResolved, QuestionAnswered, HostAnswered)
 Asker = Callable[[Question, Session], Awaitable[Answer | AnswerQuestion]]
 
 
@@ -39,7 +41,7 @@ class Desk:
 
     def see(self, event: Event) -> None:
         self._waiting.append(event)
-        if isinstance(event, PermissionResolved | QuestionAnswered):
+        if isinstance(event, ANSWERS):
             self._close(event.request_id)
         while self._waiting and self._open is None:
             shown = self._waiting.popleft()
@@ -55,6 +57,8 @@ class Desk:
         if isinstance(request, HostCalled):
             return Reply(request=request.request_id)
         id = request.request_id
+        if isinstance(request, PermissionRequested) and request.synthesized:
+            self.see(request)  # it is for what the host is about to do: no event of the agent's asks for it
         with anyio.CancelScope() as scope:
             self._scopes[id] = scope
             await self._reach(id).wait()
@@ -62,10 +66,7 @@ class Desk:
         return None
 
     def _answered(self, id: str) -> bool:
-        answers = (
-            event for event in self._waiting if isinstance(event, PermissionResolved | QuestionAnswered)
-        )
-        return any(event.request_id == id for event in answers)
+        return any(isinstance(event, ANSWERS) and event.request_id == id for event in self._waiting)
 
     def _reach(self, id: str) -> anyio.Event:
         return self._reached.setdefault(id, anyio.Event())

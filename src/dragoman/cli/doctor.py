@@ -28,7 +28,7 @@ class Finding(Struct, omit_defaults=True):
     agent: str
     title: str
     status: str
-    """ok, not installed, untested version, or does not start."""
+    """ok, not installed, untested version, does not start, or fetched when run."""
     executable: str | None = None
     version: str | None = None
     tested_versions: tuple[str, ...] = ()
@@ -69,7 +69,9 @@ def examine(agent: Agent) -> Finding:
         sessions=sum(_files(folder) for folder in folders),
         install=agent.install,
     )
-    if found is not None:
+    if found is not None and agent.fetched:
+        finding.status = "fetched when run"
+    elif found is not None:
         finding.version, finding.error = _version(found, agent.version_args)
         tested = finding.version in agent.tested_versions
         finding.status = "does not start" if finding.error else ("ok" if tested else "untested version")
@@ -107,7 +109,12 @@ def _version(executable: str, args: tuple[str, ...]) -> tuple[str | None, str | 
     return None, complaint[-1] if complaint else f"exit {done.returncode}"
 
 
-_STYLES: Final = {"ok": ("✓", "green"), "untested version": ("!", "yellow"), "not installed": ("·", "dim")}
+_STYLES: Final = {
+    "ok": ("✓", "green"),
+    "untested version": ("!", "yellow"),
+    "not installed": ("·", "dim"),
+    "fetched when run": ("·", "dim"),
+}
 
 
 def _show(finding: Finding) -> None:

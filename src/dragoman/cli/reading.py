@@ -10,12 +10,14 @@ from typing import Any, BinaryIO, cast
 
 import click
 
-from dragoman.dialects import DIALECTS
 from dragoman.model.events import Event
 from dragoman.store.convert import convert
-from dragoman.store.sources import EVENTS, Input
+from dragoman.store.sources import SOURCES, Input
 
-FROM_HELP = "What the file is: a dialect, or 'events' for a canonical stream. Detected if not given."
+FROM_HELP = (
+    "What the file is: a dialect, 'events' for a canonical stream, 'agent-event' or 'insights' for such a view of "
+    "one. Detected if not given."
+)
 
 
 @contextmanager
@@ -36,8 +38,8 @@ def events_in(
 
 def given_from(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """Refuse a dialect that does not exist as a wrong option."""
-    if value is not None and value not in (*DIALECTS, EVENTS):
-        raise click.BadParameter(f"{value!r} is none of: {', '.join((*DIALECTS, EVENTS))}")
+    if value is not None and value not in SOURCES:
+        raise click.BadParameter(f"{value!r} is none of: {', '.join(SOURCES)}")
     return value
 
 

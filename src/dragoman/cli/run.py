@@ -4,13 +4,16 @@ import base64
 import json
 import mimetypes
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from dragoman.cli.viewing import Viewer, extended_option, profile_option
 from dragoman.model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
 from dragoman.model.content import ImageBlock
+from dragoman.views.published import VIEWS, Profile
 
 EXTRA = "extra_args"
 
@@ -141,6 +144,11 @@ FILE = click.Path(dir_okay=False)
     help="An option only this agent has; VALUE is JSON or text. Repeatable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Canonical JSONL instead of text.")
+@click.option(
+    "--view", type=click.Choice(list(VIEWS)), help="JSONL in the model that another program speaks."
+)
+@profile_option
+@extended_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -151,12 +159,15 @@ def command(
     native: dict[str, str],
     clean_env: bool,
     as_json: bool,
+    view: str | None,
+    profile: Profile | None,
+    extended: bool,
     **fields: Any,
 ) -> None:
     """Run AGENT on PROMPT and show what it does, as it does it.
 
     PROMPT is read from stdin if it is "-", or if there is none and stdin is a pipe. Permissions are asked for at the
-    keyboard; where there is no terminal, or with --json, they are denied. Ctrl-C interrupts the turn; a second
+    keyboard; where there is no terminal, or with --json or --view, they are denied. Ctrl-C interrupts the turn; a second
     one stops the agent at once.
 
     \b
@@ -172,13 +183,22 @@ def command(
         extra_args=ctx.meta.get(EXTRA, []),
         **given,
     )
-    ctx.exit(drive(config, images, as_json=as_json))
+    if view is not None and as_json:
+        raise click.UsageError("--json and --view exclude each other.")
+    viewer = Viewer(view, profile=profile or "live", extended=extended) if view is not None else None
+    ctx.exit(drive(config, images, as_json=as_json, viewer=viewer))
 
 
-def drive(config: SessionConfig, images: list[ImageBlock], *, as_json: bool) -> int:
+def drive(
+    config: SessionConfig, images: list[ImageBlock], *, as_json: bool, viewer: Viewer | None = None
+) -> int:
     """Run it, shown or as JSON; the exit status."""
     from dragoman.cli.driving import Drive, interactive
 
+    if viewer is not None:
+        status = Drive(config, lambda event: _write(viewer.see(event)), blocks=images).run()
+        _write(viewer.end())
+        return status
     if as_json:
         return Drive(config, _write_event, blocks=images).run()
 
@@ -200,7 +220,12 @@ def drive(config: SessionConfig, images: list[ImageBlock], *, as_json: bool) -> 
 def _write_event(event: Any) -> None:
     from dragoman.wire.canonical import encode
 
-    sys.stdout.buffer.write(encode(event) + b"\n")
+    _write((encode(event) + b"\n",))
+
+
+def _write(lines: Iterable[bytes]) -> None:
+    for line in lines:
+        sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
 
 

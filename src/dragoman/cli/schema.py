@@ -1,4 +1,4 @@
-"""`dragoman schema`: the JSON Schema of the canonical events."""
+"""`dragoman schema`: the JSON Schemas of the canonical events, of their published views, and of agents' own lines."""
 
 from typing import Any
 
@@ -6,16 +6,32 @@ import click
 import msgspec
 from msgspec import inspect as mi
 
+from dragoman.cli.viewing import extended_option
 from dragoman.model.events import EVENTS, SCHEMA, AnyEvent
+from dragoman.views import published
+from dragoman.views.agent_event.schema import NATIVE, native_schema
 
 
 @click.command
-def command() -> None:
-    """Print the JSON Schema (draft 2020-12) of one line of a canonical stream.
+@click.option(
+    "--view", type=click.Choice(list(published.VIEWS)), help="Of a view, not of the events themselves."
+)
+@extended_option
+@click.option("--native", type=click.Choice(NATIVE), help="Of what this agent writes itself.")
+def command(view: str | None, extended: bool, native: str | None) -> None:
+    """Print the JSON Schema of one line: of a canonical stream, of a view, or of an agent's own output.
 
-    Fields may be added within this schema, so it does not forbid those it does not name.
+    Fields may be added within these schemas, so they do not forbid those that they do not name.
     """
-    click.echo(msgspec.json.format(msgspec.json.encode(events_schema()), indent=2).decode())
+    if view is not None and native is not None:
+        raise click.UsageError("--view and --native exclude each other.")
+    if native is not None:
+        schema = native_schema(native)
+    elif view is not None:
+        schema = published.view(view).schema(extended=extended)
+    else:
+        schema = events_schema()
+    click.echo(msgspec.json.format(msgspec.json.encode(schema), indent=2).decode())
 
 
 def events_schema() -> dict[str, Any]:

@@ -26,11 +26,15 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     cwd: str | None = None
     model: str | None = None
     approve: Approve = "ask"
+    policy: str | None = None
+    """A file of rules that come before the user's own and the project's."""
     sandbox: Sandbox = "none"
     allowed_tools: list[str] = field(default_factory=list)
     blocked_tools: list[str] = field(default_factory=list)
     max_turns: int | None = None
     max_cost_usd: float | None = None
+    allow_unknown_cost: bool = False
+    """Start even if `max_cost_usd` cannot be kept, because nobody knows what the model costs."""
     max_tokens: int | None = None
     max_tool_calls: int | None = None
     timeout: float | None = None

@@ -1,6 +1,7 @@
 """The same session for programs that are not async: it runs on an event loop in a thread of its own."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
@@ -13,6 +14,7 @@ from dragoman.model.commands import Command
 from dragoman.model.content import ContentBlock
 from dragoman.model.events import CommandEnded, Event, RunEnded
 from dragoman.model.frames import Exit, StopReason
+from dragoman.runtime.connection import Connection
 from dragoman.runtime.fanout import EventStream
 from dragoman.runtime.handling import Verdict
 from dragoman.runtime.session import Session
@@ -54,25 +56,21 @@ class BlockingStream:
 
 
 class BlockingSession:
-    """One agent process and the conversation with it. `opened` makes the session; it is called with a handler
-    that passes requests on to `handler`, in a worker thread."""
+    """One conversation with an agent. It runs in the thread of `portal`; without one, `with` starts its own."""
 
     def __init__(
-        self,
-        opened: Callable[[Callable[[Request, Session], Verdict] | None], Session],
-        handler: BlockingHandler | None = None,
-        backend: str = "asyncio",
+        self, session: Session, portal: BlockingPortal | None = None, *, backend: str = "asyncio"
     ) -> None:
-        self._session = opened(None if handler is None else lambda request, _: handler(request, self))
-        self._backend = backend
+        self._session = session
         self._stack = ExitStack()
+        self._backend = backend
+        self._given = portal
         self._portal: BlockingPortal
+        if portal is not None:
+            self._portal = portal
 
     def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            self._portal = stack.enter_context(start_blocking_portal(self._backend))
-            stack.enter_context(self._portal.wrap_async_context_manager(self._session))
-            self._stack = stack.pop_all()
+        self._stack, self._portal = _entered(self._session, self._given, self._backend)
         return self
 
     def __exit__(
@@ -161,3 +159,75 @@ class BlockingSession:
 
     def reply(self, request: str, result: Any = None, error: str | None = None) -> bool:
         return self._call(self._session.reply, request, result, error)
+
+
+class BlockingConnection:
+    """An agent process, and the sessions in it."""
+
+    def __init__(self, connection: Connection, *, backend: str = "asyncio") -> None:
+        self._connection = connection
+        self._stack = ExitStack()
+        self._backend = backend
+        self._portal: BlockingPortal
+
+    def __enter__(self) -> Self:
+        self._stack, self._portal = _entered(self._connection, None, self._backend)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def of(self, session: Session) -> BlockingSession:
+        """One of its sessions as a blocking one."""
+        return BlockingSession(session, self._portal)
+
+    @property
+    def agent(self) -> str:
+        return self._connection.agent
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return self._connection.capabilities
+
+    @property
+    def result(self) -> RunEnded | None:
+        return self._connection.result
+
+    @property
+    def exit(self) -> Exit | None:
+        return self._connection.exit
+
+    @property
+    def recording_error(self) -> Exception | None:
+        return self._connection.recording_error
+
+    def session(
+        self,
+        cwd: str | os.PathLike[str] | None = None,
+        *,
+        resume: str | None = None,
+        mcp_servers: Mapping[str, Any] | None = None,
+    ) -> BlockingSession:
+        opening = partial(self._connection.session, cwd, resume=resume, mcp_servers=mcp_servers)
+        return self.of(self._portal.call(opening))
+
+    def events(self) -> BlockingStream:
+        return BlockingStream(self._portal, self._portal.call(self._connection.events))
+
+    def close(self) -> None:
+        self._portal.call(self._connection.close)
+
+    def stop(self, reason: StopReason, detail: str | None = None) -> None:
+        self._portal.call(self._connection.stop, reason, detail)
+
+
+def _entered(
+    thing: Session | Connection, given: BlockingPortal | None, backend: str
+) -> tuple[ExitStack, BlockingPortal]:
+    """Enter it in the thread of a portal; leaving the stack leaves both."""
+    with ExitStack() as stack:
+        portal = given or stack.enter_context(start_blocking_portal(backend))
+        stack.enter_context(portal.wrap_async_context_manager(thing))
+        return stack.pop_all(), portal

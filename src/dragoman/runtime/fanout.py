@@ -9,7 +9,7 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from dragoman.model.errors import DragomanError
-from dragoman.model.events import Event, TurnEnded, TurnStarted
+from dragoman.model.events import Event, RunEnded, TurnEnded, TurnStarted
 
 
 class EventStream:
@@ -45,9 +45,7 @@ class EventStream:
 
     def at_hand(self) -> Sequence[Event] | None:
         """The next events without waiting; None if there are none yet."""
-        over = (
-            self._over
-        )  # looked at first: another thread may be listening, and the last batch comes before it
+        over = self._over  # looked at first: another thread may listen, and the last batch comes before it
         if self._batches:
             return self._batches.popleft()
         if not over:
@@ -56,6 +54,12 @@ class EventStream:
         if error is not None:
             raise error
         return ()
+
+    def drain(self) -> list[Event]:
+        """All that is there, without waiting."""
+        taken = [*self._current, *(event for batch in self._batches for event in batch)]
+        self._batches.clear()
+        return taken
 
     async def aclose(self) -> None:
         """Listen no longer; what was not yet taken is dropped."""
@@ -119,9 +123,9 @@ class TurnStream(EventStream):
 class EarlyEvents(EventStream):
     """What was said before anyone could listen: the opening, and the first turn if it began by itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, said: Sequence[Event] = ()) -> None:
         super().__init__()
-        self.kept: list[Event] = []
+        self.kept: list[Event] = list(said)
         self.prompted = False
 
     def put(self, batch: Sequence[Event]) -> None:
@@ -161,3 +165,21 @@ class Fanout:
             if (stream := weak()) is not None:
                 stream.end()
         self._streams = []
+
+
+class Branch(EventStream):
+    """Passes the events of one session on to those who listen to it. A run's end is said on the run alone."""
+
+    def __init__(self, session: str, to: Fanout) -> None:
+        super().__init__()
+        self._session = session
+        self._to = to
+
+    def put(self, batch: Sequence[Event]) -> None:
+        mine = [event for event in batch if event.session == self._session and type(event) is not RunEnded]
+        if mine:
+            self._to.put(mine)
+
+    def end(self) -> None:
+        super().end()
+        self._to.end()

@@ -4,14 +4,18 @@ A fold over the events: it counts, and says which limit was reached. What an age
 nothing, or not yet, its tokens are priced by the table (see prices).
 """
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
+import anyio
 from msgspec import Struct
 
 from dragoman.model import events as ev
 from dragoman.model.config import SessionConfig
+from dragoman.model.frames import StopReason
 from dragoman.model.usage import Usage
 from dragoman.runtime import prices
+from dragoman.runtime.fanout import EventStream
 
 _SAYING: Final = (ev.Message, ev.Delta, ev.ToolStarted)
 
@@ -109,3 +113,24 @@ class Spent:
             if limit is not None and value >= limit:
                 return f"{name}={getattr(limits, name):g} reached"
         return None
+
+
+class LimitWatch(EventStream):
+    """Listens to a run and stops it when it has spent enough."""
+
+    def __init__(self, limits: Limits) -> None:
+        super().__init__()
+        self._spent = Spent(limits)
+        self._reached: str | None = None
+        self._full = anyio.Event()
+
+    def put(self, batch: Sequence[ev.Event]) -> None:
+        for event in batch:
+            reached = self._spent.feed(event)
+            if reached is not None and self._reached is None:
+                self._reached = reached
+                self._full.set()
+
+    async def watch(self, stop: Callable[[StopReason, str], Awaitable[None]]) -> None:
+        await self._full.wait()
+        await stop("limited", self._reached or "")

@@ -35,8 +35,16 @@ class Plan(Struct, kw_only=True):
     capabilities: frozenset[Capability] = frozenset()
     one_shot: bool = False
     """The prompt is in `argv` or in the opening lines: stdin is closed behind them."""
+    spool: bool = False
+    """Its stdout is a file that is read as it grows: for agents that exit before a pipe has taken everything."""
     stop: tuple[Step, ...] = GENTLE_STOP
     config: dict[str, Any] = field(default_factory=dict)
     """What `run.started` says of the configuration."""
     resume: str | None = None
+    session: str | None = None
+    """The id that a new session will have, where we choose it."""
+    roots: list[str] = field(default_factory=list)
+    """Directories beside `cwd` in which the host serves files and runs commands."""
+    read_only: bool = False
+    """The host changes nothing."""
     cli_version: str | None = None

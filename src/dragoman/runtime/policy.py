@@ -1,21 +1,27 @@
-"""What an approve mode settles by itself. Agents have no common word for these modes, and Claude Code in plan
-mode runs a Write that its client allows: so the mode is applied here too, whatever the agent makes of it."""
+"""Who may do what: the rules that somebody wrote, and what an approve mode settles by itself.
 
+Agents have no common word for these modes, and Claude Code in plan mode runs a Write that its client allows: so the
+mode is applied here too, whatever the agent makes of it. Rules come first and the first match wins, with two bounds:
+`plan` stays a mode that only looks, and what no rule and no mode settles is asked.
+"""
+
+import os
 from typing import Final
+
+from msgspec import Struct
 
 from dragoman.model.commands import Answer
 from dragoman.model.config import Approve
 from dragoman.model.events import PermissionRequested, ToolKind
+from dragoman.runtime import rulebook, shellwords
 from dragoman.runtime.handling import Decision
+from dragoman.runtime.rulebook import Rulebook
+from dragoman.runtime.rules import Asked, Effect, Rule
 from dragoman.runtime.standing import Request
 
 LOOKING: Final[frozenset[ToolKind]] = frozenset({"read", "search", "think", "fetch", "browse", "ask"})
 
-_ALLOWED: Final[dict[Approve, frozenset[ToolKind]]] = {
-    "dangerous": LOOKING | {"memory"},
-    "edits": frozenset({"edit"}),
-    "plan": LOOKING,
-}
+_ALLOWED: Final[dict[Approve, frozenset[ToolKind]]] = {"edits": frozenset({"edit"}), "plan": LOOKING}
 """Kinds that a mode allows, unless the agent names a path that is out of bounds."""
 
 _DENIED: Final[dict[Approve, str]] = {
@@ -25,14 +31,67 @@ _DENIED: Final[dict[Approve, str]] = {
 """Modes that deny what they do not allow, with the words for it."""
 
 
-def settled(mode: Approve, request: Request) -> Decision | None:
-    """The mode's own decision; None if somebody must be asked."""
-    if not isinstance(request, PermissionRequested):
-        return None
-    id, rule = request.request_id, f"approve={mode}"
-    within = request.blocked_path is None and request.kind in _ALLOWED.get(mode, ())
-    if mode == "all" or within:
-        return Decision(Answer(request=id, decision="allow"), "policy", rule)
-    if mode in _DENIED:
-        return Decision(Answer(request=id, decision="deny", message=_DENIED[mode]), "policy", rule)
-    return None
+class Verdict(Struct, frozen=True):
+    """What the policy says of a call, and why."""
+
+    effect: Effect
+    rule: str
+    message: str | None = None
+
+
+class Policy:
+    """The rules and the mode of one run."""
+
+    def __init__(self, mode: Approve = "ask", rules: Rulebook | None = None) -> None:
+        self.mode = mode
+        self._rules = rules or Rulebook()
+        if mode == "dangerous":
+            self._rules = self._rules.with_chapter("approve=dangerous", rulebook.dangerous())
+
+    def verdict(self, asked: Asked) -> Verdict:
+        """The effect on a call. Whether somebody is there to be asked is another question."""
+        mode = f"approve={self.mode}"
+        if self.mode == "plan" and asked.kind not in LOOKING:
+            return Verdict("deny", mode, _DENIED["plan"])
+        found = self._rules.find(asked)
+        if found is not None:
+            said = found.rule.message or f"Denied by a rule: {found.title}."
+            return Verdict(found.effect, found.title, said if found.effect == "deny" else None)
+        within = asked.blocked_path is None and asked.kind in _ALLOWED.get(self.mode, ())
+        if self.mode == "all" or within:
+            return Verdict("allow", mode)
+        if self.mode in _DENIED:
+            return Verdict("deny", mode, _DENIED[self.mode])
+        return Verdict("ask", mode)
+
+    def settled(self, request: Request, cwd: str | None) -> Decision | None:
+        """The decision for a session that works in `cwd`; None if somebody must be asked."""
+        if not isinstance(request, PermissionRequested):
+            return None
+        verdict = self.verdict(Asked.of(request, cwd))
+        if verdict.effect == "ask":
+            return None
+        answer = Answer(request=request.request_id, decision=verdict.effect, message=verdict.message)
+        return Decision(answer, "policy", verdict.rule)
+
+    def remember(self, request: PermissionRequested, answer: Answer, cwd: str | None) -> None:
+        """Hold on to an answer that was given for longer than once: `session` or `always` in `remember`."""
+        rule = rule_like(request, answer.decision, cwd)
+        if "always" in answer.remember:
+            rulebook.remember_always(rule)
+        if "always" in answer.remember or "session" in answer.remember:
+            self._rules.remember(rule)
+
+
+def rule_like(request: PermissionRequested, decision: Effect, cwd: str | None) -> Rule:
+    """The narrowest rule that says the same of the same call: this command, these files, or else this tool."""
+    asked = Asked.of(request, cwd)
+    rule = Rule(effect=decision, agent=asked.agent, tool=asked.tool)
+    if asked.server is not None:
+        rule.server = asked.server
+    if asked.command is not None:
+        line = shellwords.parsed(asked.command)
+        rule.command = [" ".join(words) for words in line.commands]
+    elif asked.paths:
+        rule.path = [os.path.realpath(path) for path in asked.paths]
+    return rule

@@ -1,44 +1,45 @@
-"""A child process: its pipes, its end, and whatever it started itself.
-
-The pipes are read and written without any layer between: readiness from the event loop, then one system call.
-So no reader has a line limit, nothing is buffered twice, and a grandchild that keeps a pipe open holds up nobody.
-"""
+"""Child processes: how they start, how they end, and whatever they started themselves."""
 
 import os
 import signal
 import subprocess
-from collections.abc import Callable
 from contextlib import suppress
-from typing import IO, Final
+from tempfile import TemporaryFile
+from typing import IO, Final, cast
 
 import anyio
 import psutil
 from anyio import to_thread
 
 from dragoman.model.errors import SpawnFailed
+from dragoman.runtime.pipes import Stdin, ready
 
-PIPE_SIZE: Final = 1 << 20
-"""What a pipe may hold, where the system lets us say so: claude drops what a slow reader leaves behind."""
 SWEEP_GRACE: Final = 1.0
 SWEEP_LOOK: Final = 0.02
 
 
-def spawn(argv: list[str], *, agent: str, cwd: str | None, env: dict[str, str]) -> "Child":
-    """Start a program in a session of its own, with pipes and exactly this environment."""
+def spawn(
+    argv: list[str], *, agent: str, cwd: str | None, env: dict[str, str], spool: bool = False
+) -> "Child":
+    """Start a program in a session of its own, with pipes (or a file for its stdout) and exactly this
+    environment."""
+    file = cast("IO[bytes]", TemporaryFile()) if spool else None
     try:
         popen = subprocess.Popen(
             argv,
             bufsize=0,
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            stdout=subprocess.PIPE if file is None else file,
             stderr=subprocess.PIPE,
             cwd=cwd,
             env=env,
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
+        if file is not None:
+            file.close()
         raise SpawnFailed(_why(argv[0], agent, cwd, error), agent=agent) from error
-    return Child(popen)
+    return Child(popen, file)
 
 
 def _why(program: str, agent: str, cwd: str | None, error: OSError | ValueError) -> str:
@@ -56,16 +57,13 @@ def _why(program: str, agent: str, cwd: str | None, error: OSError | ValueError)
     return f"{agent} did not start: {program} cannot be run ({why}); give another executable"
 
 
-class Child:
+class Process:
     """A started program."""
 
     def __init__(self, popen: "subprocess.Popen[bytes]") -> None:
         self._popen = popen
         self._descendants: set[psutil.Process] = set()
         self.exited = anyio.Event()
-        self.stdin = Stdin(_pipe(popen.stdin))
-        self.stdout = _pipe(popen.stdout)
-        self.stderr = _pipe(popen.stderr)
 
     @property
     def pid(self) -> int:
@@ -102,11 +100,6 @@ class Child:
         with suppress(ProcessLookupError):
             self._popen.send_signal(signal.Signals[name])
 
-    def close(self) -> None:
-        self.stdin.close()
-        self.stdout.close()
-        self.stderr.close()
-
     # --- what it started ---------------------------------------------------------------------------------
 
     def remember_descendants(self) -> None:
@@ -119,6 +112,10 @@ class Child:
             return
         with suppress(psutil.Error):
             self._descendants.update(psutil.Process(self.pid).children(recursive=True))
+        self.remember_session()
+
+    def remember_session(self) -> None:
+        """Note who is in the session that it leads, or led until just now: its number is soon another's."""
         for pid in psutil.pids():
             with suppress(psutil.Error, OSError):
                 if pid != self.pid and os.getsid(pid) == self.pid:
@@ -140,6 +137,21 @@ class Child:
                 process.send_signal(signal.Signals[name])
         return len(left)
 
+    async def end(self) -> None:
+        """End it, with all it started: first it is asked, then it is made to."""
+        self.remember_descendants()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self.reap)
+            self.send_signal("SIGTERM")
+            with anyio.move_on_after(SWEEP_GRACE):
+                await self.exited.wait()
+            self.remember_descendants()
+            self.send_signal("SIGKILL")
+            with anyio.move_on_after(SWEEP_GRACE):
+                await self.exited.wait()
+            tasks.cancel_scope.cancel()
+        await self.sweep()
+
     def kill(self) -> None:
         """At once, with all it started: for when there is no time left to be gentle."""
         self.remember_descendants()
@@ -155,82 +167,16 @@ def _alive(process: psutil.Process) -> bool:
     return False
 
 
-# --- pipes -------------------------------------------------------------------------------------------------
+class Child(Process):
+    """An agent: a program with which lines are exchanged."""
 
-
-def _pipe(file: IO[bytes] | None) -> IO[bytes]:
-    assert file is not None
-    os.set_blocking(file.fileno(), False)
-    with suppress(ImportError, AttributeError, OSError):
-        import fcntl
-
-        fcntl.fcntl(file.fileno(), fcntl.F_SETPIPE_SZ, PIPE_SIZE)
-    return file
-
-
-async def pump(pipe: IO[bytes], take: Callable[[bytes], None]) -> None:
-    """Read to the end, as fast as it comes. If cancelled, take what is there already: the agent is gone and
-    an outsider holds the pipe, but what the agent wrote before is in it."""
-    fd = pipe.fileno()
-    try:
-        while True:
-            await anyio.wait_readable(fd)
-            chunk = _read(fd)
-            if chunk:
-                take(chunk)
-            elif chunk is not None:
-                return
-    except anyio.get_cancelled_exc_class():
-        if chunk := _read(fd):
-            take(chunk)
-        raise
-
-
-def _read(fd: int) -> bytes | None:
-    """Some bytes; none at the end; None if there is nothing to read now."""
-    try:
-        return os.read(fd, PIPE_SIZE)
-    except BlockingIOError:
-        return None
-
-
-class Stdin:
-    """Lines on their way to the agent. Putting one never waits; `run` writes them."""
-
-    def __init__(self, pipe: IO[bytes]) -> None:
-        self._pipe = pipe
-        self._lines: list[bytes] = []
-        self._ending = False
-        self._news = anyio.Event()
-
-    def put(self, line: bytes) -> None:
-        self._lines += (line, b"\n")
-        self._news.set()
-
-    def end(self) -> None:
-        """Close it, once all that was put is written."""
-        self._ending = True
-        self._news.set()
-
-    async def run(self) -> None:
-        """A reader that is gone is no error here: how the run ended tells."""
-        with suppress(BrokenPipeError, ConnectionResetError):
-            while True:
-                await self._news.wait()
-                self._news = anyio.Event()
-                lines, self._lines = self._lines, []
-                await self._write(b"".join(lines))
-                if self._ending and not self._lines:
-                    break
-        self.close()
-
-    async def _write(self, data: bytes) -> None:
-        rest = memoryview(data)
-        while rest:
-            await anyio.wait_writable(self._pipe.fileno())
-            with suppress(BlockingIOError):
-                rest = rest[os.write(self._pipe.fileno(), rest) :]
+    def __init__(self, popen: "subprocess.Popen[bytes]", spool: IO[bytes] | None = None) -> None:
+        super().__init__(popen)
+        self.stdin = Stdin(ready(popen.stdin))
+        self.stdout = ready(popen.stdout) if spool is None else spool
+        self.stderr = ready(popen.stderr)
 
     def close(self) -> None:
-        with suppress(OSError):
-            self._pipe.close()
+        self.stdin.close()
+        self.stdout.close()
+        self.stderr.close()

@@ -13,6 +13,7 @@ hidden in it; *every* path lies where it says. A rule that denies or asks needs 
 
 import fnmatch
 import os
+import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -88,9 +89,11 @@ class Asked(Struct, frozen=True):
     def command(self) -> str | None:
         """The shell command, where the tool runs one."""
         given = self.input if isinstance(self.input, dict) else {}
-        command = given.get("command") or given.get("cmd")
+        command, args = given.get("command") or given.get("cmd"), given.get("args")
         if isinstance(command, list):
-            return " ".join(map(str, command))
+            return shlex.join(map(str, command))
+        if isinstance(command, str) and isinstance(args, list):
+            return shlex.join((command, *map(str, args)))
         return command if isinstance(command, str) else None
 
     @property

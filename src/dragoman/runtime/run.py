@@ -13,19 +13,21 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any, Final, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 from msgspec import structs
 
-from dragoman.model.commands import Command
-from dragoman.model.errors import ProcessExited
-from dragoman.model.events import Event
+from dragoman.model.commands import Command, Prompt
+from dragoman.model.errors import ProcessExited, Unsupported, UsageError
+from dragoman.model.events import CommandEnded, Event
 from dragoman.model.frames import Direction, Exit, Frame, Launch, StopReason
-from dragoman.runtime.fanout import Fanout
+from dragoman.runtime.fanout import EventStream, Fanout
+from dragoman.runtime.pipes import follow, pump
 from dragoman.runtime.plan import Plan
-from dragoman.runtime.process import Child, pump, spawn
+from dragoman.runtime.process import Child, spawn
 from dragoman.runtime.standing import Request, Standing
 from dragoman.wire import notes
 from dragoman.wire.lines import LineSplitter
@@ -50,6 +52,8 @@ class Run:
 
     child: Child
     tasks: TaskGroup
+    finished: anyio.Event
+    """The agent has said its last word."""
     ended: anyio.Event
 
     def __init__(
@@ -67,26 +71,36 @@ class Run:
         """When the last frame passed, on the monotonic clock."""
         self._recorder = recorder
         self._attend = attend
+        self._begun = False
         self._started = 0.0
         self._frames = 0
+        self._ids = count(1)
+        self._waiting: dict[str, str | None] = {}
+        """Prompts that no turn has taken yet and commands not answered yet, and the sessions they are for."""
 
     def start(self) -> None:
         """Start the agent. Raises SpawnFailed, or what the recorder raises if it cannot record."""
         plan = self.plan
         try:
-            self.child = spawn(plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env)
+            self.child = spawn(plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env, spool=plan.spool)
             self._started = self.heard = time.monotonic()
             launch = self._launch()
             self._begin_recording(launch)
         except BaseException:
-            if self._recorder is not None:
-                self._recorder.close()
+            self.call_off()
             raise
-        self.ended = anyio.Event()
+        self.finished, self.ended = anyio.Event(), anyio.Event()
+        self._begun = True
         output = self.machine.start(launch)
         self._publish([*output.events, *self._down(output.lines, 0.0)])
         if plan.one_shot:
             self.child.stdin.end()
+
+    def call_off(self) -> None:
+        """It will not start: let go of what was prepared."""
+        if self._recorder is not None:
+            self._recorder.close()
+        self.fanout.end()
 
     def _launch(self) -> Launch:
         plan = self.plan
@@ -108,9 +122,15 @@ class Run:
         def take(chunk: bytes) -> None:
             if lines := splitter.feed(chunk):
                 self._publish(self._pass(direction, lines, self._clock()))
+                if self.machine.finished:
+                    self.finished.set()
 
+        child = self.child
         try:
-            await pump(self.child.stdout if direction == "out" else self.child.stderr, take)
+            if direction == "out" and self.plan.spool:
+                await follow(child.stdout, take, child.exited)
+            else:
+                await pump(child.stdout if direction == "out" else child.stderr, take)
         finally:
             if (rest := splitter.close()) is not None:
                 self._publish(self._pass(direction, [rest], self._clock(), eol=False))
@@ -144,12 +164,49 @@ class Run:
 
     # --- down --------------------------------------------------------------------------------------------
 
-    def say(self, command: Command, note: notes.Note | None = None) -> None:
-        """Send a command; `note` explains it. Raises Unsupported and UsageError, before anything is sent."""
-        lines = self.machine.send(command)
+    def say(self, command: Command, note: notes.Note | None = None) -> str:
+        """Send a command now; its id. `note` explains it. Raises, before anything is sent, Unsupported and
+        UsageError, and ProcessExited if nobody is there."""
+        if command.needs not in self.plan.capabilities:
+            raise Unsupported(self.plan.agent, command.needs)
+        if not self._begun:
+            raise UsageError("the session is not open: use it with `async with`")
+        if self.exit is not None:
+            raise self.gone(f"it could be sent {command.__struct_config__.tag}")
+        id = command.id or self.next_id()
+        lines = self.machine.send(structs.replace(command, id=id))
         t = self._clock()
         events = self._pass("note", [notes.write(note)], t) if note is not None else []
         self._publish(events + self._down(lines, t))
+        if isinstance(command, Prompt):
+            self._waiting[id] = command.session
+        return id
+
+    def next_id(self) -> str:
+        return f"dragoman-{next(self._ids)}"
+
+    async def ask(self, command: Command) -> CommandEnded | None:
+        """Send a command. Comes back with the agent's answer, if it is one that the agent answers."""
+        stream = EventStream()
+        self.fanout.add(stream)
+        id = self.say(command)
+        if not isinstance(command, self.machine.awaited):
+            return None
+        self._waiting[id] = command.session
+        try:
+            async for event in stream:
+                if isinstance(event, CommandEnded) and event.request_id == id:
+                    return event
+        finally:
+            self._waiting.pop(id, None)
+        raise self.gone(f"it answered {command.__struct_config__.tag}")
+
+    def busy(self, session: str | None = None) -> bool:
+        """A turn is open, or something we sent has not been taken up: in that session, else in any."""
+        turn_of = self.machine.turn_of
+        self._waiting = {id: owner for id, owner in self._waiting.items() if turn_of(id) is None}
+        owners = (*self.standing.turns.values(), *self._waiting.values())
+        return session in owners if session is not None else bool(owners)
 
     def stop_for(self, reason: StopReason, detail: str | None = None) -> None:
         """Put on record why the run is about to be stopped."""

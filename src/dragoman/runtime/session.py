@@ -1,113 +1,108 @@
-"""A session: an agent at work, for as long as the `async with` lasts.
+"""A session: one conversation with an agent at work.
 
     async with session:
         async for event in session.prompt("Fix the login bug"):
             ...
 
-Whatever ends the block (its end, an exception, cancellation, a time limit), the agent is stopped in good order
-and nothing that it started stays behind.
+It has an agent process to itself and lives as long as that, or is one of several on a connection.
 """
 
 from collections.abc import Sequence
-from functools import partial
-from itertools import count
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import anyio
-from anyio.abc import TaskGroup
 from msgspec import structs
 
 from dragoman.model import commands
 from dragoman.model.capabilities import Capability
 from dragoman.model.commands import Answer, AnswerQuestion, Command, Prompt, Reply
-from dragoman.model.config import Approve
 from dragoman.model.content import ContentBlock
-from dragoman.model.errors import DragomanError, Unsupported, UsageError
+from dragoman.model.errors import DragomanError, UsageError
 from dragoman.model.events import CommandEnded, Event, RunEnded
 from dragoman.model.frames import Exit, StopReason
-from dragoman.runtime import handling, policy, stopping
-from dragoman.runtime.fanout import EarlyEvents, EventStream, TurnStream
-from dragoman.runtime.handling import Decision, Handler
-from dragoman.runtime.plan import Plan
-from dragoman.runtime.run import FrameSink, Run, log
-from dragoman.runtime.standing import Request
-from dragoman.runtime.timeouts import watch
-from dragoman.wire import notes
+from dragoman.runtime import stopping
+from dragoman.runtime.fanout import Branch, EarlyEvents, EventStream, Fanout, TurnStream
+from dragoman.runtime.handling import Decision
+from dragoman.runtime.host import Host
+from dragoman.runtime.viewing import ViewStream
+from dragoman.views import published
+from dragoman.views.published import Profile
+
+if TYPE_CHECKING:
+    from dragoman.runtime.connection import Connection
+
+LAST_TURN: Final = 5.0
+"""Seconds that a turn may take to end when its session is closed."""
 
 
 class Session:
-    """One agent process and the conversation with it."""
+    """One conversation. With an `id` it is one of several on its connection; without, the only one."""
 
     def __init__(
         self,
-        plan: Plan,
+        connection: "Connection",
+        host: Host,
+        id: str | None = None,
         *,
-        handler: Handler | None = None,
-        approve: Approve = "ask",
-        recorder: FrameSink | None = None,
         prompt: str | None = None,
-        timeout: float | None = None,
-        idle_timeout: float | None = None,
+        early: Sequence[Event] = (),
     ) -> None:
-        self._plan = plan
-        self._handler = handler
-        self._approve = approve
+        self.host = host
+        """Does what the agent asks its client to do."""
+        self._connection = connection
+        self._run = connection.run
+        self._id = id
         self._first_prompt = prompt
-        self._run = Run(plan, recorder, self._attend)
-        self._timeouts = partial(watch, self._run, self._busy, self.stop, timeout, idle_timeout)
-        self._early = EarlyEvents()
-        self._ids = count(1)
-        self._waiting: set[str] = set()
-        """Prompts that no turn has taken yet, and commands not answered yet."""
-        self._group: TaskGroup | None = None
+        self._closed = False
+        self._early = EarlyEvents(early)
+        self._fanout = self._run.fanout
+        if id is not None:
+            self._fanout = Fanout()
+            self._branch = Branch(id, self._fanout)
+            self._run.fanout.add(self._branch)
+        self._fanout.add(self._early)
 
     # --- what it is --------------------------------------------------------------------------------------
 
     @property
     def agent(self) -> str:
-        return self._plan.agent
+        return self._connection.agent
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        return self._plan.capabilities
+        return self._connection.capabilities
 
     @property
     def id(self) -> str | None:
         """The agent's own session id, once known."""
-        return self._run.standing.session
+        return self._id or self._run.standing.session
 
     @property
     def opening(self) -> list[Event]:
-        """The events before the first turn."""
+        """The events before the first turn of the run."""
         return list(self._run.standing.opening)
 
     @property
     def result(self) -> RunEnded | None:
         """The last event, once the run is over."""
-        return self._run.standing.result
+        return self._connection.result
 
     @property
     def exit(self) -> Exit | None:
         """How the process ended, once it did."""
-        return self._run.exit
+        return self._connection.exit
 
     @property
     def recording_error(self) -> Exception | None:
         """Why the recording is incomplete, if it is."""
-        return self._run.recording_error
+        return self._connection.recording_error
 
     # --- its life ----------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
-        if self._group is not None:
-            raise UsageError("a session can be entered only once; open another one")
-        run = self._run
-        run.fanout.add(self._early)
-        run.start()
-        self._group = anyio.create_task_group()
-        await self._group.__aenter__()
-        self._group.start_soon(run.live, self._timeouts)
+        if self._id is None:
+            await self._connection.__aenter__()
         try:
             if self._first_prompt is not None:
                 self._say(Prompt(text=self._first_prompt))
@@ -119,33 +114,39 @@ class Session:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._group is not None
-        try:
+        if self._id is None:
+            await self._connection.__aexit__(kind, error, trace)
+        else:
             await self.close()
-        except BaseException:  # interrupted a second time, while stopping
-            self._run.child.kill()
-            raise
-        finally:
-            self._group.cancel_scope.shield = True
-            if self._group.cancel_scope.cancel_called:
-                await self._group.__aexit__(kind, error, trace)
-            else:  # an error of the block is its own, not one of a group
-                await self._group.__aexit__(None, None, None)
 
     async def close(self) -> None:
-        """End the session. An open turn is cancelled."""
-        await self.stop("cancelled" if self._busy() else "closed")
+        """End the session; an open turn is cancelled. The other sessions of its connection live on."""
+        if self._id is None:
+            await self._connection.close()
+        elif not self._closed:
+            self._closed = True
+            with anyio.CancelScope(shield=True):
+                await self._leave(self._id)
+
+    async def _leave(self, id: str) -> None:
+        self._run.machine.drop_held(id)
+        try:
+            if self._run.exit is None:
+                with anyio.move_on_after(LAST_TURN):
+                    await stopping.interrupt(self._run, id)
+                self._run.say(commands.Close(session=id))
+        except DragomanError:  # it ended meanwhile, and this session with it
+            pass
+        finally:
+            self._connection.sessions.pop(id, None)
+            if self._connection.locks is not None:
+                self._connection.locks.release(id)
+            self._branch.end()
+            await self.host.close()
 
     async def stop(self, reason: StopReason, detail: str | None = None) -> None:
-        """End the run and put on record why. Comes back when it is over; cannot be cancelled."""
-        if self._group is None:
-            return
-        run = self._run
-        with anyio.CancelScope(shield=True):
-            if run.stopping is None and run.exit is None and not run.child.exited.is_set():
-                run.stop_for(reason, detail)
-                await stopping.stop(run)
-            await run.ended.wait()
+        """End the run, with all its sessions, and put on record why. Comes back when it is over."""
+        await self._connection.stop(reason, detail)
 
     # --- listening ---------------------------------------------------------------------------------------
 
@@ -155,20 +156,37 @@ class Session:
         It is sent at once. While another turn is open it is held, and its turn begins after that one. Leaving
         the iteration early leaves the turn at work; `interrupt` stops it.
         """
-        id = self._next_id()
-        stream = TurnStream(lambda: self._run.machine.turn_of(id), lambda: self._run.gone("the turn began"))
-        self._run.fanout.add(stream)
+        run, id = self._run, self._run.next_id()
+        stream = TurnStream(lambda: run.machine.turn_of(id), self._missed)
+        self._fanout.add(stream)
         self._early.prompted = True
+        self._connection.prompted()
         self._say(Prompt(text=text, blocks=list(blocks), id=id))
         return stream
 
     def events(self) -> EventStream:
-        """All events from now on, also those between turns; before the first turn, from the run's start."""
+        """All events from now on, also those between turns; before the first turn, from the beginning."""
         stream = EventStream()
         if self._early.kept:
             stream.put(list(self._early.kept))
-        self._run.fanout.add(stream)
+        self._fanout.add(stream)
         return stream
+
+    def view(
+        self, name: str, *, profile: Profile = "live", extended: bool = False, agent_family: str = ""
+    ) -> ViewStream:
+        """The same in a model that another program speaks: agent-event, insights or untether. `agent_family` says
+        what an adapter is at heart (claude, codex, gemini), where its name does not."""
+        if name not in published.VIEWS:
+            raise UsageError(f"no view is called {name!r}; known are: {', '.join(published.VIEWS)}")
+        published.refused(name, extended=extended, agent_family=agent_family or self.agent)
+        make = published.view(name).projector
+        return ViewStream(self.events(), make(profile=profile, extended=extended, agent_family=agent_family))
+
+    def _missed(self) -> DragomanError:
+        if self._closed and self._run.exit is None:
+            return UsageError("the session was closed before the turn began")
+        return self._run.gone("the turn began")
 
     # --- asking ------------------------------------------------------------------------------------------
 
@@ -178,21 +196,9 @@ class Session:
             await self.close()
             return None
         if isinstance(command, Answer | AnswerQuestion | Reply):
-            self._respond(Decision(command))
+            self._respond(command)
             return None
-        stream = EventStream()
-        self._run.fanout.add(stream)
-        id = self._say(command)
-        if not isinstance(command, self._run.machine.awaited):
-            return None
-        self._waiting.add(id)
-        try:
-            async for event in stream:
-                if isinstance(event, CommandEnded) and event.request_id == id:
-                    return event
-        finally:
-            self._waiting.discard(id)
-        raise self._run.gone(f"it answered {command.__struct_config__.tag}")
+        return await self._run.ask(self._mine(command))
 
     async def steer(self, text: str, blocks: Sequence[ContentBlock] = ()) -> CommandEnded | None:
         """Say something into the open turn."""
@@ -215,34 +221,19 @@ class Session:
         """Ask the agent to shorten its context."""
         return await self.send(commands.Compact(instructions=instructions))
 
-    def _next_id(self) -> str:
-        return f"dragoman-{next(self._ids)}"
+    def _say(self, command: Command) -> None:
+        self._run.say(self._mine(command))
 
-    def _say(self, command: Command, note: notes.Note | None = None) -> str:
-        """Send it now; its id."""
-        if command.needs not in self._plan.capabilities:
-            raise Unsupported(self.agent, command.needs)
-        if self._group is None:
-            raise UsageError("the session is not open: use it with `async with`")
-        if self._run.exit is not None:
-            raise self._run.gone(f"it could be sent {command.__struct_config__.tag}")
-        id = command.id or self._next_id()
-        self._run.say(structs.replace(command, id=id), note)
-        if isinstance(command, Prompt):
-            self._waiting.add(id)
-        return id
-
-    def _busy(self) -> bool:
-        """A turn is open, or something we sent has not been taken up."""
-        turn_of = self._run.machine.turn_of
-        self._waiting = {id for id in self._waiting if turn_of(id) is None}
-        return bool(self._run.standing.turns or self._waiting)
+    def _mine(self, command: Command) -> Command:
+        if self._closed:
+            raise UsageError(f"session {self._id} is closed")
+        return structs.replace(command, session=self._id) if self._id is not None else command
 
     # --- answering ---------------------------------------------------------------------------------------
 
     async def answer(self, request: str, decision: Literal["allow", "deny"], **fields: Any) -> bool:
         """Answer a permission request by hand. False if it is no longer asked."""
-        return self._respond(Decision(Answer(request=request, decision=decision, **fields)))
+        return self._respond(Answer(request=request, decision=decision, **fields))
 
     async def answer_question(
         self,
@@ -251,43 +242,11 @@ class Session:
         action: Literal["accepted", "declined", "cancelled"] = "accepted",
     ) -> bool:
         """Answer a question by hand. False if it is no longer asked."""
-        return self._respond(Decision(AnswerQuestion(request=request, action=action, answers=answers or {})))
+        return self._respond(AnswerQuestion(request=request, action=action, answers=answers or {}))
 
     async def reply(self, request: str, result: Any = None, error: str | None = None) -> bool:
         """Answer a host call by hand. False if it is no longer asked."""
-        return self._respond(Decision(Reply(request=request, result=result, error=error)))
+        return self._respond(Reply(request=request, result=result, error=error))
 
-    def _respond(self, decision: Decision) -> bool:
-        response = decision.response
-        if response.request not in self._run.standing.requests:
-            return False
-        note = None
-        if isinstance(response, Answer):
-            note = notes.Decided(request=response.request, by=decision.by, rule=decision.rule)
-        self._say(response, note)
-        return True
-
-    def _attend(self, requests: Sequence[Request]) -> None:
-        for request in requests:
-            if (decision := policy.settled(self._approve, request)) is not None:
-                self._try_to_respond(decision)
-            elif self._handler is None:
-                self._try_to_respond(handling.nobody(request))
-            else:
-                self._run.tasks.start_soon(self._ask, self._handler, request)
-
-    async def _ask(self, handler: Handler, request: Request) -> None:
-        try:
-            verdict = await handling.ask(handler, request, self)
-            decision = handling.decision(request, verdict) if verdict is not None else None
-        except Exception as error:
-            log.exception("the handler failed on %s %s", request.__struct_config__.tag, request.request_id)
-            decision = handling.failed(request, error)
-        if decision is not None and self._run.standing.waits(request):
-            self._try_to_respond(decision)
-
-    def _try_to_respond(self, decision: Decision) -> None:
-        try:
-            self._respond(decision)
-        except DragomanError as error:
-            log.warning("%s could not be answered: %s", self.agent, error)
+    def _respond(self, response: Answer | AnswerQuestion | Reply) -> bool:
+        return self._connection.answering.respond(Decision(response))

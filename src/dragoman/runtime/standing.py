@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dragoman.model.events import (
+    AgentReady,
+    Error,
     Event,
     HostAnswered,
     HostCalled,
@@ -25,10 +27,16 @@ class Standing:
     def __init__(self) -> None:
         self.session: str | None = None
         """The agent's own id of the (first) session."""
-        self.turns: set[int] = set()
-        """Open ones."""
+        self.ready = False
+        """The agent has said what it is."""
+        self.refusal: Error | None = None
+        """Why it will never be ready."""
+        self.turns: dict[int, str | None] = {}
+        """Open ones, and the sessions that they are in."""
         self.requests: dict[str, Request] = {}
         """What the agent asked and nobody answered."""
+        self._allowed: set[tuple[str | None, str]] = set()
+        """Tool calls, by session and id, for which a permission was given."""
         self.opening: list[Event] = []
         """All events before the first turn."""
         self.result: RunEnded | None = None
@@ -37,12 +45,14 @@ class Standing:
         self._rules: dict[type[Event], Callable[[Any], None]] = {
             SessionStarted: self._session_started,
             SessionUpdated: self._session_updated,
-            TurnStarted: lambda event: self.turns.add(event.turn),
-            TurnEnded: lambda event: self.turns.discard(event.turn),
+            AgentReady: self._agent_ready,
+            Error: self._error,
+            TurnStarted: self._turn_started,
+            TurnEnded: self._turn_ended,
             PermissionRequested: self._requested,
             QuestionAsked: self._requested,
             HostCalled: self._requested,
-            PermissionResolved: self._answered,
+            PermissionResolved: self._resolved,
             QuestionAnswered: self._answered,
             HostAnswered: self._answered,
             RunEnded: self._run_ended,
@@ -65,6 +75,23 @@ class Standing:
         """Whether this very request still wants an answer."""
         return self.requests.get(request.request_id) is request
 
+    def allowed(self, session: str | None, call_id: str | None) -> bool:
+        """Whether a permission was given for this tool call."""
+        return call_id is not None and (session, call_id) in self._allowed
+
+    def _agent_ready(self, event: AgentReady) -> None:
+        self.ready = True
+
+    def _error(self, event: Error) -> None:
+        if not self.ready and not event.will_retry and event.scope in ("session", "protocol"):
+            self.refusal = event
+
+    def _turn_started(self, event: TurnStarted) -> None:
+        self.turns[event.turn] = event.session
+
+    def _turn_ended(self, event: TurnEnded) -> None:
+        self.turns.pop(event.turn, None)
+
     def _session_started(self, event: SessionStarted) -> None:
         self.session = self.session or event.session
 
@@ -78,6 +105,12 @@ class Standing:
 
     def _answered(self, event: PermissionResolved | QuestionAnswered | HostAnswered) -> None:
         self.requests.pop(event.request_id, None)
+
+    def _resolved(self, event: PermissionResolved) -> None:
+        request = self.requests.get(event.request_id)
+        if isinstance(request, PermissionRequested) and request.call_id and event.outcome == "allowed":
+            self._allowed.add((request.session, request.call_id))
+        self._answered(event)
 
     def _run_ended(self, event: RunEnded) -> None:
         self.result = event

@@ -10,6 +10,7 @@ from dragoman.runtime.plan import Step
 from dragoman.runtime.run import Run, log
 
 LAST_STEP: Step = ("SIGKILL", 3.0)
+LAST_WORD_GRACE = 10.0
 
 
 async def stop(run: Run) -> None:
@@ -21,7 +22,7 @@ async def stop(run: Run) -> None:
         child.remember_descendants()
         with anyio.move_on_after(seconds):
             if what == "interrupt":
-                await _interrupt(run)
+                await interrupt(run)
                 continue
             if what == "eof":
                 _hang_up(run)
@@ -33,20 +34,34 @@ async def stop(run: Run) -> None:
         child.give_up()
 
 
-async def _interrupt(run: Run) -> None:
-    """Let an open turn end in good order: only so do agents stop the tools that they run."""
-    if not run.standing.turns or Capability.INTERRUPT not in run.plan.capabilities:
+async def see_off(run: Run) -> None:
+    """An agent that has said its last word exits by itself; one that does not is helped, which changes nothing
+    about how its turn ended."""
+    await run.finished.wait()
+    with anyio.move_on_after(LAST_WORD_GRACE):
+        await run.child.exited.wait()
+    await stop(run)
+
+
+async def interrupt(run: Run, session: str | None = None) -> None:
+    """Let open turns, all or those of one session, end in good order: only so do agents stop their tools."""
+
+    def at_work() -> set[str | None]:
+        return {owner for owner in run.standing.turns.values() if session is None or owner == session}
+
+    if not at_work() or Capability.INTERRUPT not in run.plan.capabilities:
         return
     events = EventStream()
     run.fanout.add(events)
-    if _said(run, Interrupt(id="dragoman-stop")):
+    told = [_said(run, Interrupt(session=owner)) for owner in at_work()]
+    if any(told):
         async for _ in events:
-            if not run.standing.turns:
+            if not at_work():
                 return
 
 
 def _hang_up(run: Run) -> None:
-    _said(run, Close(id="dragoman-close"))
+    _said(run, Close())
     run.child.stdin.end()
 
 

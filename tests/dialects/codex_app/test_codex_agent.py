@@ -129,9 +129,6 @@ def test_secrets_are_not_told() -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"max_turns": 3},
-        {"max_cost_usd": 1.0},
-        {"max_tokens": 100},
         {"allowed_tools": ["Bash"]},
         {"blocked_tools": ["mcp__elsewhere__x"]},
     ],

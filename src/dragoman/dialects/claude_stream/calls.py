@@ -236,6 +236,9 @@ class Calls:
 
     def _notified(self, call_id: str, message: m.Task) -> None:
         call = self._calls.get(call_id)
+        if call is not None and _repeats_the_task(call, message):
+            self._ledger.put(self._task_update(call_id, message))
+            return
         if call_id in self._agents:
             self._ledger.put(
                 ev.SubagentEnded(
@@ -258,6 +261,12 @@ class Calls:
             )
         elif call_id not in self._agents:
             self._ledger.put(self._task_update(call_id, message))
+
+
+def _repeats_the_task(call: Call, message: m.Task) -> bool:
+    """2.1.197, of a subagent that is waited for: its report is not here but in the result (capture subagent)."""
+    task = call.input.get("description") if isinstance(call.input, dict) else None
+    return not call.background and message.status == "completed" and message.summary == task
 
 
 def _task_status(message: m.Task) -> ev.SessionStatus:

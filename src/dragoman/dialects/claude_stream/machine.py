@@ -139,7 +139,7 @@ class ClaudeStream(Machine):
 
     def _result(self, message: m.Result) -> None:
         ledger = self.ledger
-        outcome = translate.outcome_of(message, blocked=self._blocked)
+        outcome = translate.outcome_of(message, blocked=self._blocked, error=self._error_code)
         cost = self._costs.cost(message)
         deferred = (message.deferred_tool_use or {}).get("id")
         if isinstance(deferred, str):

@@ -223,8 +223,9 @@ _LIMITS: Final = frozenset(
 )
 
 
-def outcome_of(result: m.Result, *, blocked: bool) -> ev.TurnOutcome:
-    """How a turn ended. `blocked`: a hook stopped it (2.1.197 says so only in a message before the result)."""
+def outcome_of(result: m.Result, *, blocked: bool, error: str | None = None) -> ev.TurnOutcome:
+    """How a turn ended. `blocked`: a hook stopped it (2.1.197 says so only in a message before the result).
+    `error`: the last error that the agent spoke of in the turn; it may have got over it."""
     words = {result.subtype, result.terminal_reason, result.stop_reason}
     if words & {"aborted_streaming", "aborted_tools"}:
         return "cancelled"
@@ -236,6 +237,8 @@ def outcome_of(result: m.Result, *, blocked: bool) -> ev.TurnOutcome:
     failed = result.is_error or not status_ok or (result.subtype or "success") != "success"
     if failed and "refusal" in words:
         return "refused"
+    if failed and error == "max_output_tokens":
+        return "limited"
     return "failed" if failed else "completed"
 
 

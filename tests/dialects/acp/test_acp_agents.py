@@ -1,0 +1,188 @@
+"""The agents of the table, and a small one that is really started."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.agents import AGENTS, acp
+from dragoman.agents.opening import ask, connect, open
+from dragoman.dialects.acp.counting import RULES
+from dragoman.dialects.acp.machine import Acp
+from dragoman.model import events as ev
+from dragoman.model.capabilities import Capability
+from dragoman.model.config import SessionConfig
+from dragoman.model.errors import SpawnFailed, Unsupported, UsageError
+
+SMALL = str(Path(__file__).with_name("small_agent.py"))
+
+
+def config(name: str = "goose", **fields: Any) -> SessionConfig:
+    return SessionConfig(agent=name, cwd="/proj", **fields)
+
+
+def planned(name: str = "goose", **fields: Any) -> Any:
+    return AGENTS[name].plan(config(name, **fields), "/bin/agent", "acp")
+
+
+def test_the_table() -> None:
+    rows = acp.rows()
+    assert len(rows) == 55
+    for name, row in rows.items():
+        record = acp.record(name)
+        assert record.dialects == ("acp",)
+        assert record.executable == row.command[0]
+        assert record.capabilities <= Acp.capabilities
+        assert record.fetched == (row.command[0] in ("npx", "uvx"))
+    assert {name: row.family for name, row in rows.items() if row.family} == {
+        "claude-acp": "claude",
+        "codex-acp": "codex",
+        "gemini": "gemini",
+        "qwen-code": "gemini",
+    }
+
+
+def test_what_the_table_says_of_usage_is_what_a_recording_tells() -> None:
+    told = {row.usage for row in acp.rows().values() if row.usage is not None}
+    assert told == set(RULES.values())
+
+
+def test_all_agents_are_found_by_name() -> None:
+    assert {"claude", "acp", "goose", "qwen-code"} <= set(AGENTS)
+    assert len(AGENTS) == len(set(AGENTS))
+    assert "nobody" not in AGENTS
+    assert AGENTS["claude"].dialects[0] == "claude_stream"
+
+
+def test_a_plan() -> None:
+    plan = planned("qwen-code", extra_args=["--verbose"], native={"mode": "yolo", "add_dirs": ["/other"]})
+    assert plan.argv == [
+        "/bin/agent",
+        "-y",
+        "@qwen-code/qwen-code",
+        "--acp",
+        "--experimental-skills",
+        "--verbose",
+    ]
+    machine = plan.machine
+    assert isinstance(machine, Acp)
+    assert (machine.usage_rule, plan.roots) == ("calls", ["/other"])
+    assert (machine.opening.cwd, machine.opening.modes, machine.opening.mode_required) == (
+        "/proj",
+        ("yolo",),
+        True,
+    )
+    assert Capability.SET_MODEL not in planned("github-copilot-cli").capabilities
+
+
+@pytest.mark.parametrize(
+    ("approve", "first", "required"),
+    [
+        ("ask", "default", False),
+        ("edits", "acceptEdits", False),
+        ("plan", "plan", True),
+        ("all", None, False),
+    ],
+)
+def test_approve_modes(approve: Any, first: str | None, required: bool) -> None:
+    opening = planned(approve=approve).machine.opening
+    assert next(iter(opening.modes), None) == first
+    assert opening.mode_required == required
+
+
+def test_programs_of_mcp_servers_are_found() -> None:
+    servers = {"a": {"command": Path(sys.executable).name}, "b": {"url": "https://example.com"}}
+    opening = planned(mcp_servers=servers, env={"PATH": str(Path(sys.executable).parent)}).machine.opening
+    assert opening.mcp_servers["a"]["command"] == sys.executable
+    assert opening.mcp_servers["b"] == {"url": "https://example.com"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"output_schema": {"type": "object"}}, Unsupported),
+        ({"blocked_tools": ["x"]}, Unsupported),
+        ({"sandbox": "workspace"}, Unsupported),
+        ({"fork": True}, UsageError),
+        ({"native": {"bogus": 1}}, UsageError),
+    ],
+)
+def test_what_cannot_be(fields: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        planned(**fields)
+
+
+def test_what_run_started_may_not_say() -> None:
+    told = planned(
+        env={"KEY": "secret"}, prompt="x", mcp_servers={"m": {"url": "u", "headers": {"A": "secret"}}}
+    ).config
+    assert "secret" not in str(told)
+    assert told["mcp_servers"] == ["m"]
+
+
+# --- the small agent ---------------------------------------------------------------------------------------------------
+
+
+def small(version: int, *more: str) -> dict[str, Any]:
+    return {"extra_args": [sys.executable, SMALL, str(version), *more]}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+async def test_it_is_asked(version: int, tmp_path: Path) -> None:
+    result = await ask("acp", "hello", cwd=tmp_path, **small(version))
+    assert (result.outcome, result.text, result.session) == ("completed", "HELLO", "s1")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("verdict", [True, False])
+async def test_it_asks(version: int, verdict: bool) -> None:
+    result = await ask("acp", "run ls", approve=lambda request, session: verdict, **small(version))
+    [tool] = [event for event in result.events if isinstance(event, ev.ToolEnded)]
+    assert tool.status == ("completed" if verdict else "failed")
+    assert result.text == ("RUN LS" if verdict else None)
+
+
+@pytest.mark.anyio
+async def test_it_is_interrupted_and_goes_on() -> None:
+    async with open("acp", **small(1)) as session:
+        async for event in session.prompt("wait"):
+            if isinstance(event, ev.TurnStarted):
+                await session.interrupt()
+            last = event
+        assert isinstance(last, ev.TurnEnded)
+        assert last.outcome == "cancelled"
+        ended = await session.set_mode("plan")
+        assert ended is not None
+        assert ended.ok
+        said = [event async for event in session.prompt("again")]
+        assert isinstance(said[-1], ev.TurnEnded)
+        assert said[-1].text == "AGAIN"
+
+
+@pytest.mark.anyio
+async def test_it_has_several_sessions(tmp_path: Path) -> None:
+    async with connect("acp", cwd=tmp_path, **small(1)) as agent:
+        one, two = await agent.session(), await agent.session()
+        assert (one.id, two.id) == ("s1", "s2")
+        for session, text in ((two, "second"), (one, "first")):
+            said = [event async for event in session.prompt(text)]
+            assert isinstance(said[-1], ev.TurnEnded)
+            assert (said[-1].text, said[-1].session) == (text.upper(), session.id)
+
+
+@pytest.mark.anyio
+async def test_it_wants_a_login() -> None:
+    result = await ask("acp", "hello", **small(1, "needs-login"))
+    assert result.outcome == "failed"
+    assert result.error is not None
+    assert "small login" in result.error.message
+
+
+def test_the_generic_agent_wants_a_command() -> None:
+    with pytest.raises(UsageError, match="--"):
+        open("acp")
+    with pytest.raises(SpawnFailed, match="no-such-agent"):
+        open("acp", extra_args=["no-such-agent"])

@@ -1,0 +1,38 @@
+"""The pinned agents as fixtures. A test that takes one runs once for each pinned version."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.register_assert_rewrite("real.driving")
+
+from real.driving import Pinned  # noqa: E402
+from real.pins import pins  # noqa: E402
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Starting a real agent is slow: asyncio alone, unless a test asks for both."""
+    return "asyncio"
+
+
+@pytest.fixture(params=[pin.version for pin in pins() if pin.agent == "claude"])
+def claude(request: pytest.FixtureRequest, tmp_path: Path) -> Pinned:
+    return pinned("claude", request.param, tmp_path)
+
+
+@pytest.fixture(params=[pin.version for pin in pins() if pin.agent == "codex"])
+def codex(request: pytest.FixtureRequest, tmp_path: Path) -> Pinned:
+    return pinned("codex", request.param, tmp_path)
+
+
+@pytest.fixture(params=[pin.version for pin in pins() if pin.agent == "gemini"])
+def gemini(request: pytest.FixtureRequest, tmp_path: Path) -> Pinned:
+    return pinned("gemini", request.param, tmp_path)
+
+
+def pinned(agent: str, version: str, place: Path) -> Pinned:
+    [pin] = [pin for pin in pins() if (pin.agent, pin.version) == (agent, version)]
+    if not pin.executable.exists():
+        pytest.fail(f"{pin} is not installed: run `python tests/real/install.py`, or `make test-real`")
+    return Pinned(pin, place)

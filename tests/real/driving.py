@@ -1,0 +1,222 @@
+"""A pinned agent, driven through the public API against a scripted model, with every run checked to its last byte."""
+
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import psutil
+from anyio import to_thread
+
+import dragoman
+from dragoman import Connection, Event, Session
+from dragoman.dialects import machine_for
+from dragoman.runtime.player import play
+from dragoman.store.recording import read_recording
+from dragoman.testing import Scenario, Script, ScriptedModel
+from dragoman.testing.scripted_model.script import Step
+from dragoman.views.invariants import broken
+from real.pins import Pin
+
+E = TypeVar("E", bound=Event)
+Lines = Scenario | Script | Iterable[Step]
+"""What the model is to say: a script, or a scenario that several processes share."""
+
+PATIENCE = 60.0
+"""Seconds after which a test has failed; no test waits for them."""
+
+
+class Events(list[Event]):
+    """Events in order, with a short way to those of one type."""
+
+    def of(self, kind: type[E], /, **fields: Any) -> list[E]:
+        return [event for event in self if isinstance(event, kind) and has(event, fields)]
+
+    def one(self, kind: type[E], /, **fields: Any) -> E:
+        """The only one; that there is just one is part of the test."""
+        found = self.of(kind, **fields)
+        assert len(found) == 1, (
+            f"{len(found)} of {kind.__name__}{fields or ''} in {[type(e).__name__ for e in self]}"
+        )
+        return found[0]
+
+    def said(self, role: str = "assistant", kind: str = "text") -> list[str | None]:
+        return [m.text for m in self.of(dragoman.Message, role=role, kind=kind)]
+
+    @property
+    def ended(self) -> dragoman.TurnEnded:
+        return self.one(dragoman.TurnEnded)
+
+
+def has(event: Event, fields: dict[str, Any]) -> bool:
+    return all(getattr(event, name) == value for name, value in fields.items())
+
+
+class Watched:
+    """A session at work, and everything that it has said so far."""
+
+    def __init__(self, session: Session, model: Scenario) -> None:
+        self.session = session
+        self.model = model
+        self.events = Events()
+        self._stream = session.events()
+
+    async def turn(self, text: str, blocks: Iterable[dragoman.ContentBlock] = ()) -> Events:
+        """The events of the turn that takes this prompt."""
+        return Events([event async for event in self.session.prompt(text, list(blocks))])
+
+    async def until(self, kind: type[E], /, **fields: Any) -> E:
+        """The next event like this; those before it are in `events` by then."""
+        async for event in self._stream:
+            self.events.append(event)
+            if isinstance(event, kind) and has(event, fields):
+                return event
+        raise AssertionError(
+            f"no {kind.__name__}{fields or ''} came in {[type(e).__name__ for e in self.events]}"
+        )
+
+    async def rest(self) -> None:
+        async for event in self._stream:
+            self.events.append(event)
+
+    async def held(self, gate: str) -> None:
+        """Until the model is held at this gate."""
+        await to_thread.run_sync(self.model.wait_for_hold, gate)
+
+    async def asked(self, n: int = 1, route: str = "main") -> Any:
+        """The n-th request to the model, as soon as it is there."""
+        return await to_thread.run_sync(partial(self.model.wait_for_request, n, route=route))
+
+
+class Company:
+    """Several sessions in one process, and everything that was said, once it is over."""
+
+    def __init__(self, connection: Connection, model: Scenario) -> None:
+        self.connection = connection
+        self.model = model
+        self.events = Events()
+        self._stream = connection.events()
+
+    async def session(self, **fields: Any) -> Watched:
+        return Watched(await self.connection.session(**fields), self.model)
+
+    async def rest(self) -> None:
+        self.events.extend([event async for event in self._stream])
+
+
+class Pinned:
+    """One version of an agent, in a home and a working directory of its own."""
+
+    def __init__(self, pin: Pin, place: Path) -> None:
+        self.agent, self.version, self.executable = pin.agent, pin.version, pin.executable
+        self.home, self.cwd = place / "home", place / "work"
+        self._recordings = (place / f"run-{n}.jsonl" for n in range(1, 100))
+        for directory in (self.home, self.cwd):
+            directory.mkdir()
+
+    def __str__(self) -> str:
+        return f"{self.agent} {self.version}"
+
+    def fields(self, model: Scenario, /, **fields: Any) -> dict[str, Any]:
+        """What `dragoman.open` is to be told so that the agent sees this machine's programs and nothing else of it."""
+        env = model.env(self.agent, self.home) | fields.pop("env", {})
+        return {"executable": self.executable, "cwd": self.cwd, "env": env, "inherit_env": False, **fields}
+
+    def recording(self) -> Path:
+        """A new file for a recording."""
+        return next(self._recordings)
+
+    @asynccontextmanager
+    async def open(self, lines: Lines = (), /, **fields: Any) -> AsyncIterator[Watched]:
+        """A session that is watched from its first event to its last, then checked."""
+        recording = self.recording()
+        with anyio.fail_after(PATIENCE), playing(lines) as model:
+            async with dragoman.open(self.agent, record=recording, **self.fields(model, **fields)) as session:
+                watched = Watched(session, model)
+                yield watched
+            await watched.rest()
+        check(watched.events, recording)
+
+    @asynccontextmanager
+    async def connect(self, lines: Lines = (), /, **fields: Any) -> AsyncIterator[Company]:
+        """A process for several sessions, watched and checked in the same way."""
+        recording = self.recording()
+        with anyio.fail_after(PATIENCE), playing(lines) as model:
+            async with dragoman.connect(
+                self.agent, record=recording, **self.fields(model, **fields)
+            ) as connection:
+                company = Company(connection, model)
+                yield company
+            await company.rest()
+        check(company.events, recording)
+
+    async def ask(self, lines: Lines, prompt: str, /, **fields: Any) -> dragoman.Result:
+        recording = self.recording()
+        with anyio.fail_after(PATIENCE), playing(lines) as model:
+            result = await dragoman.ask(self.agent, prompt, record=recording, **self.fields(model, **fields))
+        check(result.events, recording)
+        return result
+
+
+@contextmanager
+def playing(lines: Lines) -> Iterator[Scenario]:
+    """The model that says these lines; a scenario belongs to the test that made it."""
+    if isinstance(lines, Scenario):
+        yield lines
+        return
+    with ScriptedModel(lines) as model:
+        yield model
+        # What goes to another host comes here as to a proxy: a tunnel, or the whole address of a page.
+        assert [stray for stray in model.strays if "http://" in stray or stray.startswith("CONNECT")] == []
+
+
+def check(events: list[Event], recording: Path) -> None:
+    """What must hold of every run: the invariants, nothing unknown, and a replay that equals life, byte by byte."""
+    recorded = read_recording(recording)
+    assert recorded.launch is not None
+    assert not recorded.cut
+    written = {frame.n for frame in recorded.frames if frame.dir == "out"}
+    assert broken(events, frames=written) == []
+    lines = {frame.n: frame.line for frame in recorded.frames}
+    strange = [e for e in events if isinstance(e, dragoman.NativeUnknown | dragoman.NativeInvalid)]
+    assert [(event, lines.get(event.frame or 0)) for event in strange] == []
+    machine = machine_for(recorded.launch.dialect, recorded.launch.agent)
+    played = play(recorded.frames, machine, recorded.launch, recorded.exit)
+    assert list(map(dragoman.encode, played)) == list(map(dragoman.encode, events))
+
+
+def alive(pid: int) -> bool:
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+async def eventually(what: Callable[[], bool]) -> None:
+    """For what no event tells: looks until it is so."""
+    with anyio.fail_after(10):
+        while not what():  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+
+
+class Gate:
+    """What a command of an agent can wait at, until the test lets it go on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        os.mkfifo(path)
+
+    @property
+    def wait(self) -> str:
+        """The command that waits. Not `cat`: claude 2.1.197 then reads the file itself, and waits as well."""
+        return f"read word < {self._path}"
+
+    async def open(self) -> None:
+        """As soon as someone waits there; in a thread, since the agent needs the event loop to get there."""
+        await to_thread.run_sync(self._path.write_text, "go\n")
+
+
+def waits_forever(pid_file: Path) -> str:
+    """A command that writes down who it is and then waits at a gate that nobody opens."""
+    gate = Gate(pid_file.with_name("gate"))
+    return f"bash -c 'echo $$ > {pid_file}.new && mv {pid_file}.new {pid_file} && {gate.wait}'"

@@ -1,0 +1,32 @@
+"""What an agent declares that it can do is exercised by some test on the real agent, and nothing else is."""
+
+from collections import defaultdict
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from dragoman import Capability
+from dragoman.agents import AGENTS
+
+HERE = Path(__file__).parent
+TESTED = [agent for agent in AGENTS if any(HERE.glob(f"test_{agent}_*.py"))]
+
+
+def exercised(agent: str) -> dict[Capability, list[str]]:
+    """The tests of an agent (tests/real/test_<agent>_*.py) by the capability that they exercise."""
+    found: dict[Capability, list[str]] = defaultdict(list)
+    for path in sorted(HERE.glob(f"test_{agent}_*.py")):
+        for name, test in vars(import_module(f"real.{path.stem}")).items():
+            for capability in getattr(test, "exercises", ()):
+                found[capability].append(f"{path.name}::{name}")
+    return found
+
+
+@pytest.mark.parametrize("agent", TESTED)
+def test_every_declared_capability_is_exercised_and_no_other(agent: str) -> None:
+    declared, tests = AGENTS[agent].capabilities, exercised(agent)
+    assert sorted(declared - tests.keys()) == [], f"{agent} declares what no test exercises"
+    assert {c: tests[c] for c in sorted(tests.keys() - declared)} == {}, (
+        f"{agent} does not declare what is tested"
+    )
