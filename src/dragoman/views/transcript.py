@@ -117,7 +117,6 @@ class _Page:
             event.kind if event.kind != "text" else None,
             "echo" if event.echo else None,
             "written by the agent" if event.synthetic else None,
-            "unfinished" if event.synthesized else None,
         ]
         return _speech(joined(who, *marks), text)
 

@@ -1,0 +1,177 @@
+"""A conversation with the machine, line by line: `agent` is what the agent writes, `say` what we ask of it.
+
+Every line that the machine sends is checked against the published schema of the version that is spoken.
+"""
+
+import json
+from typing import Any, TypeVar
+
+from dialects.acp.schemas import check
+from dragoman.dialects.acp.counting import UsageRule
+from dragoman.dialects.acp.machine import Acp
+from dragoman.dialects.acp.opening import Opening
+from dragoman.model.commands import Command, Prompt
+from dragoman.model.events import Event
+from dragoman.model.frames import Exit, Frame, Launch
+from dragoman.views.invariants import broken
+from dragoman.wire import notes
+
+E = TypeVar("E", bound=Event)
+SESSION = "s1"
+MODES = {
+    "currentModeId": "default",
+    "availableModes": [{"id": "default", "name": "Default"}, {"id": "plan", "name": "Plan"}],
+}
+
+
+class Talk:
+    def __init__(
+        self,
+        opening: Opening | None = None,
+        offers: frozenset[str] = frozenset(),
+        usage_rule: UsageRule | None = None,
+        opens_session: bool = True,
+    ) -> None:
+        self.machine = Acp("tester")
+        self.machine.usage_rule = usage_rule
+        self.machine.opens_session = opens_session
+        self.machine.opening = opening or Opening(cwd="/proj")
+        self.machine.offers = offers
+        self.version: int | None = None
+        self.events: list[Event] = []
+        self.sent: list[Any] = []
+        self._frames: list[Frame] = []
+        self._asked: dict[Any, str] = {}
+        """The agent's requests, by id."""
+        self._launch = Launch(agent="tester", dialect="acp", cwd="/proj")
+        output = self.machine.start(self._launch)
+        self.events += output.events
+        self._send(output.lines)
+
+    # --- the agent ---------------------------------------------------------------------------------------
+
+    def agent(self, *messages: Any) -> list[Event]:
+        before = len(self.events)
+        for message in messages:
+            line = (
+                message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()
+            )
+            if isinstance(message, dict) and "method" in message and "id" in message:
+                self._asked[message["id"]] = message["method"]
+            self._receive("out", line)
+        return self.events[before:]
+
+    def answer(self, result: Any = None, *, to: str, error: Any = None) -> list[Event]:
+        """The agent answers the last request with this method."""
+        id = next(line["id"] for line in reversed(self.sent) if line.get("method") == to and "id" in line)
+        return self.agent({"id": id, "error": error} if error is not None else {"id": id, "result": result})
+
+    def update(self, what: str, session: str = SESSION, **fields: Any) -> list[Event]:
+        return self.agent(update(what, session, **fields))
+
+    def ready(self, version: int = 1, name: str = "tester", **capabilities: Any) -> "Talk":
+        """Initialize is answered."""
+        self.version = version
+        info, offered = {"name": name, "version": "1"}, capabilities
+        if version == 1:
+            result = {"protocolVersion": 1, "agentInfo": info, "agentCapabilities": offered}
+        else:
+            result = {"protocolVersion": version, "info": info, "capabilities": offered}
+        self.answer(result, to="initialize")
+        return self
+
+    def opened(self, version: int = 1, name: str = "tester", **result: Any) -> "Talk":
+        """There is a session."""
+        self.ready(version, name)
+        self.answer({"sessionId": SESSION, **result}, to="session/new")
+        return self
+
+    def working(self, version: int = 1, name: str = "tester", **result: Any) -> "Talk":
+        """There is a session and a turn in it."""
+        self.opened(version, name, **result)
+        self.say(Prompt(text="go"))
+        return self
+
+    def stops(self, reason: str = "end_turn", **fields: Any) -> list[Event]:
+        return self.answer({"stopReason": reason, **fields}, to="session/prompt")
+
+    # --- us ----------------------------------------------------------------------------------------------
+
+    def say(self, command: Command, note: notes.Note | None = None) -> list[Event]:
+        before = len(self.events)
+        lines = self.machine.send(command)
+        if note is not None:
+            self._receive("note", notes.write(note))
+        self._send(lines)
+        return self.events[before:]
+
+    def end(self, **exit: Any) -> list[Event]:
+        """The end: all that always holds, holds, and the frames alone give the same events."""
+        before = len(self.events)
+        self.events += self.machine.end(Exit(**exit)).events
+        frames = [frame.n for frame in self._frames if frame.dir == "out"]
+        assert broken(self.events, frames=frames) == []
+        again = Acp("tester")
+        events = [*again.start(self._launch).events]
+        for frame in self._frames:
+            events += again.receive(frame).events
+        events += again.end(Exit(**exit)).events
+        assert events == self.events
+        return self.events[before:]
+
+    def of(self, kind: type[E]) -> list[E]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def methods(self) -> list[str]:
+        return [line["method"] for line in self.sent if "method" in line]
+
+    def _send(self, lines: list[bytes]) -> None:
+        for line in lines:
+            message = json.loads(line)
+            answers = self._asked.get(message.get("id")) if "method" not in message else None
+            for version in (self.version,) if self.version else _versions(message):
+                check(version, message, answers)
+            self.sent.append(message)
+            self._receive("in", line)
+
+    def _receive(self, direction: Any, line: bytes) -> None:
+        frame = Frame(len(self._frames) + 1, direction, line)
+        self._frames.append(frame)
+        output = self.machine.receive(frame)
+        self.events += output.events
+        self._send(output.lines)
+
+
+def _versions(message: Any) -> tuple[int, ...]:
+    """Before the agent has spoken a line must be right in every version that it offers."""
+    return (1, 2) if message.get("params", {}).get("protocolVersion") == 2 else (1,)
+
+
+# --- what agents write ---------------------------------------------------------------------------------------
+
+
+def update(what: str, session: str = SESSION, **fields: Any) -> dict[str, Any]:
+    params = {"sessionId": session, "update": {"sessionUpdate": what, **fields}}
+    return {"method": "session/update", "params": params}
+
+
+def chunk(
+    text: str, kind: str = "agent_message_chunk", session: str = SESSION, **fields: Any
+) -> dict[str, Any]:
+    return update(kind, session, content={"type": "text", "text": text}, **fields)
+
+
+OPTIONS = [
+    {"optionId": "yes", "name": "Yes", "kind": "allow_once"},
+    {"optionId": "yes-always", "name": "Always", "kind": "allow_always"},
+    {"optionId": "no", "name": "No", "kind": "reject_once"},
+]
+
+
+def permission(id: Any = 7, call: str = "c1", options: Any = None, **tool: Any) -> dict[str, Any]:
+    params = {
+        "sessionId": SESSION,
+        "toolCall": {"toolCallId": call, "title": "Run it", "kind": "execute", **tool},
+        "options": OPTIONS if options is None else options,
+    }
+    return {"id": id, "method": "session/request_permission", "params": params}
