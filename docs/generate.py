@@ -55,14 +55,8 @@ def page() -> str:
             if base.__module__ == events.__name__ and base is not events.Event
         ]
         parts.append(section(name, cls, *shared))
-    parts.append("# Parts")
-    for cls in (
-        usage.Usage,
-        usage.ModelUsage,
-        *events.Value.__subclasses__(),
-        *content.Block.__subclasses__(),
-    ):
-        parts.append(section(cls.__name__, cls))
+    values = (usage.Usage, usage.ModelUsage, *events.Value.__subclasses__(), *content.Block.__subclasses__())
+    parts += ["# Parts", *(section(cls.__name__, cls) for cls in values)]
     return "\n\n".join(parts) + "\n"
 
 

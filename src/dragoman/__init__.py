@@ -16,7 +16,7 @@ from dragoman.version import __version__
 
 if TYPE_CHECKING:
     from dragoman import blocking
-    from dragoman.agents.opening import Result, ask, open
+    from dragoman.agents.opening import Result, ask, connect, open
     from dragoman.model.capabilities import Capability
     from dragoman.model.commands import (
         Answer,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Compact,
         Fork,
         Interrupt,
+        OpenSession,
         Prompt,
         Reply,
         SetMode,
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
     )
     from dragoman.model.frames import Exit, Frame, Launch
     from dragoman.model.usage import ModelUsage, Usage
+    from dragoman.runtime.connection import Connection
     from dragoman.runtime.session import Session
     from dragoman.store.convert import convert
     from dragoman.wire.canonical import decode, encode
@@ -125,6 +127,7 @@ __all__ = [
     "Command",
     "CommandEnded",
     "Compact",
+    "Connection",
     "ContentBlock",
     "ContextCompacted",
     "Delta",
@@ -151,6 +154,7 @@ __all__ = [
     "NativeKnown",
     "NativeUnknown",
     "Notice",
+    "OpenSession",
     "PermissionDenied",
     "PermissionRequested",
     "PermissionResolved",
@@ -202,6 +206,7 @@ __all__ = [
     "__version__",
     "ask",
     "blocking",
+    "connect",
     "convert",
     "decode",
     "encode",
@@ -220,6 +225,7 @@ _HOMES = (
     "dragoman.wire.canonical",
     "dragoman.store.convert",
     "dragoman.runtime.session",
+    "dragoman.runtime.connection",
     "dragoman.agents.opening",
 )
 """Where the public names live; the light modules first."""

@@ -14,19 +14,47 @@ from dragoman.agents import opening
 from dragoman.agents.agent import Agent
 from dragoman.agents.opening import Result
 from dragoman.model.config import SessionConfig
-from dragoman.runtime.blocking import BlockingHandler, BlockingSession, BlockingStream
-from dragoman.runtime.handling import Handler
+from dragoman.runtime.blocking import BlockingConnection, BlockingHandler, BlockingSession, BlockingStream
+from dragoman.runtime.handling import Handler, Verdict
+from dragoman.runtime.session import Session
+from dragoman.runtime.standing import Request
 
-__all__ = ["BlockingSession", "BlockingStream", "Result", "ask", "open"]
+__all__ = ["BlockingConnection", "BlockingSession", "BlockingStream", "Result", "ask", "connect", "open"]
 
 
 def open(
     agent: str | Agent | SessionConfig, *, handler: BlockingHandler | None = None, **fields: Any
 ) -> BlockingSession:
     """A session with `agent`, for `with`. A handler is called in a worker thread, with this session."""
-    if callable(fields.get("approve")):
-        handler = fields.pop("approve")
-    return BlockingSession(lambda passed: opening.open(agent, handler=passed, **fields), handler)
+    handler = _handler(handler, fields)
+
+    def pass_on(request: Request, _: Session) -> Verdict:
+        assert handler is not None
+        return handler(request, session)
+
+    passed = pass_on if handler is not None else None
+    session = BlockingSession(opening.open(agent, handler=passed, **fields))
+    return session
+
+
+def connect(
+    agent: str | Agent | SessionConfig, *, handler: BlockingHandler | None = None, **fields: Any
+) -> BlockingConnection:
+    """A process of `agent` for several sessions, for `with`. A handler is called with the session that asks."""
+    handler = _handler(handler, fields)
+
+    def pass_on(request: Request, session: Session) -> Verdict:
+        assert handler is not None
+        return handler(request, connection.of(session))
+
+    passed = pass_on if handler is not None else None
+    connection = BlockingConnection(opening.connect(agent, handler=passed, **fields))
+    return connection
+
+
+def _handler(handler: BlockingHandler | None, fields: dict[str, Any]) -> BlockingHandler | None:
+    """`approve` may be one."""
+    return fields.pop("approve") if callable(fields.get("approve")) else handler
 
 
 def ask(

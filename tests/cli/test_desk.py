@@ -8,7 +8,14 @@ import pytest
 
 from dragoman.cli.desk import Desk, Question
 from dragoman.model.commands import Answer, Reply
-from dragoman.model.events import Event, HostCalled, Notice, PermissionRequested, PermissionResolved
+from dragoman.model.events import (
+    Event,
+    HostAnswered,
+    HostCalled,
+    Notice,
+    PermissionRequested,
+    PermissionResolved,
+)
 from dragoman.runtime.session import Session
 
 pytestmark = pytest.mark.anyio
@@ -128,3 +135,21 @@ async def test_host_calls_get_no_opinion(person: Person) -> None:
     call = HostCalled(request_id="h", method="hook_callback")
     await person.handle(call)
     assert person.answers["h"] == Reply(request="h")
+
+
+async def test_what_the_host_is_about_to_do_is_asked_like_anything_else(person: Person) -> None:
+    """No event of the agent's asks for it; the answer to its call closes it."""
+    call = HostCalled(request_id="h", method="fs/write_text_file")
+    question = PermissionRequested(request_id="h", tool_name="fs/write_text_file", synthesized=True)
+    answered = HostAnswered(request_id="h")
+    async with anyio.create_task_group() as group:
+        person.desk.see(call)
+        group.start_soon(person.handle, question)
+        await until(lambda: person.asked == ["h"])
+        person.desk.see(Notice())
+        assert person.shown == [call, question]
+        person.says.set()
+        await until(lambda: "h" in person.answers)
+        person.desk.see(answered)
+    assert person.answers["h"] == Answer(request="h", decision="allow")
+    assert person.shown == [call, question, Notice(), answered]

@@ -14,8 +14,8 @@ def test_text(invoke: Invoke, recording: Path) -> None:
     done = invoke("replay", recording)
     assert done.exit_code == 0
     assert done.stderr == ""
-    assert "● Edit mean.py" in done.stdout
-    assert "  │ +len(values)" in done.stdout
+    assert "● edit_file mean.py" in done.stdout
+    assert "  │ +    return sum(values) / len(values)" in done.stdout
     assert done.stdout.count("Fixed: `mean` now divides") == 1
     assert "✓ completed" in done.stdout
     assert "\x1b" not in done.stdout

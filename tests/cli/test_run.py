@@ -327,11 +327,11 @@ def test_a_permission_at_the_keyboard(program: Program, tmp_path: Path, keys: st
     record = tmp_path / "rec"
     agent = program(INIT, CALL, MAY_I, "answer", HELLO, result())
     terminal = Terminal("run", "claude", "hi", "--executable", agent, "--record", record)
-    terminal.wait_for("y/e/n? ")
+    terminal.wait_for("y/s/r/e/n? ")
     for line in keys.splitlines(keepends=True):
         terminal.type(line)
         if line == "what?\n":
-            terminal.wait_for("y/e/n? ")
+            terminal.wait_for("y/s/r/e/n? ")
     assert terminal.finish() == 0
     assert answers(record) == [said]
     assert "May it: Bash rm x" in terminal.screen
@@ -348,7 +348,7 @@ def test_another_input_from_the_editor(
     record = tmp_path / "rec"
     agent = program(INIT, CALL, MAY_I, "answer", HELLO, result())
     terminal = Terminal("run", "claude", "hi", "--executable", agent, "--record", record)
-    terminal.wait_for("y/e/n? ")
+    terminal.wait_for("y/s/r/e/n? ")
     terminal.type("e\n")
     assert terminal.finish() == 0
     assert answers(record) == [{"behavior": "allow", "updatedInput": {"command": "ls"}}]
@@ -360,7 +360,7 @@ def test_ctrl_c_at_a_permission(program: Program, tmp_path: Path) -> None:
     stopped = result("error_during_execution", errors=[], terminal_reason="aborted_tools")
     agent = program(INIT, CALL, MAY_I, "answer", withdrawn, stopped)
     terminal = Terminal("run", "claude", "hi", "--executable", agent)
-    terminal.wait_for("y/e/n? ")
+    terminal.wait_for("y/s/r/e/n? ")
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.finish() == 130
     assert "cancelled by agent" in terminal.screen

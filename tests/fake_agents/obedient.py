@@ -6,6 +6,7 @@ complain TEXT write to stderr                      call METHOD  call the host, t
 child         start a process in its own session   withdraw     ask and withdraw at once
 wait          work until interrupted               take MODE    wait for that word on stdin before going on
 exit CODE     exit at once                         garble       a line that is no JSON
+tools N       call N tools                         spend N      use N tokens of a model whose price is known
 """
 
 import json
@@ -66,7 +67,8 @@ def obey(verb: str, rest: str) -> None:
     elif verb == "child":
         put(type="text", text=str(start_child()))
     elif verb == "ask":
-        put(type="ask", id="r1", tool=rest)
+        tool, _, given = rest.partition(" ")
+        put(type="ask", id="r1", tool=tool, input=json.loads(given or "null"))
         put(type="text", text=json.dumps(get_until("answer")))
     elif verb == "question":
         put(type="question", id="q1", message=rest)
@@ -81,6 +83,11 @@ def obey(verb: str, rest: str) -> None:
         put(type="ask", id="r3", tool=rest)
         get_until("steer")
         put(type="withdraw", id="r3")
+    elif verb == "tools":
+        for n in range(int(rest)):
+            put(type="tool", id=f"t{n}", name="Bash")
+    elif verb == "spend":
+        put(type="usage", model="claude-opus-5", tokens=int(rest))
     elif verb == "take":
         get_until(rest)
     elif verb == "wait":

@@ -106,7 +106,9 @@ async def test_thinking(codex: Pinned) -> None:
         said = await run.turn("How many?")
     pieces = said.of(Delta, kind="thinking")
     assert len(pieces) > 1
-    assert said.said(kind="thinking") == ["".join(piece.text for piece in pieces)] == ["Is it six? No: seven."]
+    assert (
+        said.said(kind="thinking") == ["".join(piece.text for piece in pieces)] == ["Is it six? No: seven."]
+    )
     assert said.said() == ["Seven."]
     assert said.ended.text == "Seven."
 

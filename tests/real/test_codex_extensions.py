@@ -50,7 +50,9 @@ async def test_a_tool_of_an_mcp_server(codex: Pinned) -> None:
         said = await run.turn("Add them.")
         assert '"7"' in told(run)
     servers = {
-        server.name: server.status for update in run.events.of(SessionUpdated) for server in update.mcp_servers
+        server.name: server.status
+        for update in run.events.of(SessionUpdated)
+        for server in update.mcp_servers
     }
     assert servers == {"small": "ready"}
     call = said.one(ToolStarted)
@@ -183,9 +185,7 @@ async def test_a_tool_of_the_client(codex: Pinned, error: str | None, status: st
 
 
 async def test_a_tool_of_the_client_that_nobody_answers_for(codex: Pinned) -> None:
-    async with codex.open(
-        [tool("shout", word="hey"), "Silence."], native={"dynamic_tools": [SHOUT]}
-    ) as run:
+    async with codex.open([tool("shout", word="hey"), "Silence."], native={"dynamic_tools": [SHOUT]}) as run:
         said = await run.turn("Shout.")
     assert said.one(ToolEnded).status == "failed"
     assert said.said() == ["Silence."]

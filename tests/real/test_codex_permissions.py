@@ -275,9 +275,7 @@ async def test_an_mcp_tool_that_is_denied(codex: Pinned) -> None:
 
 # --- more than it may --------------------------------------------------------------------------------------
 
-MORE = tool(
-    "request_permissions", reason="To look it up.", permissions={"network": {"enabled": True}}
-)
+MORE = tool("request_permissions", reason="To look it up.", permissions={"network": {"enabled": True}})
 
 
 @pytest.mark.parametrize(("decision", "outcome"), [("allow", "allowed"), ("deny", "denied")])

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from dragoman import (
 )
 from dragoman.agents.codex import AGENT
 from dragoman.testing import Hold, ScriptedModel, Usage, script, tool, turn
+from dragoman.testing.scripted_model.script import Step
 from real.driving import Events, Pinned, Watched, alive, eventually, waits_forever
 from real.exercising import exercises
 
@@ -146,7 +146,7 @@ async def test_two_sessions_at_once(codex: Pinned, tmp_path: Path) -> None:
     places = {name: tmp_path / name for name in ("left", "right")}
     for place in places.values():
         place.mkdir()
-    routes = {
+    routes: dict[str, list[Step]] = {
         name: [turn(tool("exec_command", cmd="pwd > here"), hold=Hold(name)), f"This was the {name}."]
         for name in places
     }
@@ -254,10 +254,9 @@ async def test_killed_while_it_works_and_resumed(codex: Pinned) -> None:
     with ScriptedModel(["Seven.", command, "Back again."]) as model:
         async with codex.open(model, approve="all") as run:
             cut = await kill_in_turn_2(run, ToolStarted, pid_file.exists)
+        assert not alive(int(pid_file.read_text()))
         async with codex.open(model, resume=run.session.id) as again:
             said = await again.turn("Are you there?")
-    with suppress(ProcessLookupError):
-        os.kill(int(pid_file.read_text()), signal.SIGKILL)  # the command is nobody's child now
     assert cut.ended.outcome == "truncated"
     assert run.events.one(ToolEnded).status == "abandoned"
     assert run.events.one(RunEnded).outcome == "truncated"

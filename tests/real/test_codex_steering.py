@@ -1,7 +1,9 @@
 """A hand on the wheel: several prompts, words into an open turn, interrupts, and settings changed while it runs."""
 
 import json
+from pathlib import Path
 
+import psutil
 import pytest
 
 from dragoman import (
@@ -143,14 +145,22 @@ async def test_interrupt_while_a_command_runs(codex: Pinned) -> None:
     assert again.said() == ["Still here."]
 
 
-async def test_closing_during_a_tool_leaves_nothing_behind(codex: Pinned) -> None:
+def processes_that_name(path: Path) -> list[psutil.Process]:
+    """In a sandbox a command does not know its own number."""
+    found = psutil.process_iter(["cmdline"])
+    return [process for process in found if any(str(path) in word for word in process.info["cmdline"] or ())]
+
+
+@pytest.mark.parametrize("sandbox", ["full", "workspace"])
+async def test_closing_during_a_command_leaves_nothing_behind(codex: Pinned, sandbox: str) -> None:
     pid_file = codex.cwd / "pid"
     call = tool("exec_command", cmd=waits_forever(pid_file), yield_time_ms=30_000)
-    async with codex.open([call], approve="all") as run:
+    async with codex.open([call], approve="all", sandbox=sandbox) as run:
         run.session.prompt("Wait.")
         await run.until(ToolStarted)
         await eventually(pid_file.exists)
-    assert not alive(int(pid_file.read_text()))
+        assert processes_that_name(pid_file)
+    assert processes_that_name(pid_file) == []
     assert run.events.one(TurnEnded).outcome == "cancelled"
     assert run.events.one(ToolEnded).status == "cancelled"
 

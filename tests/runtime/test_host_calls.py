@@ -1,6 +1,7 @@
 """What an agent asks its client to do: done by the host, as far as the handler and the approve mode allow."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,7 @@ async def test_a_read_only_session_changes_nothing(tmp_path: Path) -> None:
             call("terminal/create", command="touch file"),
         )
     assert refusals == ["Denied: this session is read-only."] * 2
-    assert list(tmp_path.iterdir()) == []
+    assert os.listdir(tmp_path) == []
 
 
 async def test_a_policy_for_tools_is_one_for_host_calls(tmp_path: Path) -> None:

@@ -16,12 +16,12 @@ import pytest
 from anyio import wait_all_tasks_blocked
 
 from dragoman.agents import claude
-from dragoman.agents.opening import open
+from dragoman.agents.opening import connect, open
 from dragoman.model.config import SessionConfig
-from dragoman.model.errors import TimedOut
+from dragoman.model.errors import SessionNotFound, TimedOut
 from dragoman.runtime.locks import GaveUp, SessionLocks, Ticket, draw, lock_name, state_directory
 from runtime.lock_users import NAME
-from runtime.toy_agent import TOY
+from runtime.toy_agent import PLURAL, TOY
 
 pytestmark = pytest.mark.anyio
 
@@ -226,6 +226,30 @@ async def test_a_new_session_is_locked_as_soon_as_it_has_a_name() -> None:
         assert len(ticket.ahead()) == 1
     assert ticket.ahead() == []
     ticket.leave()
+
+
+async def test_a_session_of_several_is_locked_until_it_is_closed() -> None:
+    other = draw("toy:old")
+    with anyio.fail_after(LONG):
+        async with connect(PLURAL) as agent, anyio.create_task_group() as group:
+
+            async def resume() -> None:
+                async with await agent.session(resume="old"):
+                    assert len(tickets()) == 1
+                assert tickets() == []
+
+            group.start_soon(resume)
+            await wait_all_tasks_blocked()
+            assert agent.sessions == {}
+            other.leave()
+
+
+async def test_a_session_that_cannot_be_opened_is_not_locked() -> None:
+    with anyio.fail_after(LONG):
+        async with connect(PLURAL) as agent:
+            with pytest.raises(SessionNotFound):
+                await agent.session(resume="unknown")
+            assert tickets() == []
 
 
 async def test_a_copy_does_not_lock_what_it_copies() -> None:

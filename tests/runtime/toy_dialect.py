@@ -10,6 +10,7 @@ from msgspec import structs
 from dragoman.model import commands, events
 from dragoman.model.capabilities import Capability
 from dragoman.model.commands import Command
+from dragoman.model.usage import Usage
 from dragoman.runtime.connection import Connection
 from dragoman.runtime.plan import Plan, Step
 from dragoman.runtime.session import Session
@@ -63,8 +64,15 @@ class ToyMachine(Machine):
                     put(events.SessionStarted())
                 case {"type": "text", "text": text}:
                     put(events.Message(role="assistant", text=text))
+                case {"type": "tool", "id": id, "name": name}:
+                    put(events.ToolStarted(call_id=id, name=name, kind=KINDS[name]))
+                    put(events.ToolEnded(call_id=id, status="completed"))
+                case {"type": "usage", "model": model, "tokens": tokens}:
+                    usage = Usage(input_tokens=tokens, total_tokens=tokens)
+                    put(events.UsageUpdated(scope="call", model=model, usage=usage))
                 case {"type": "ask", "id": id, "tool": tool}:
-                    put(events.PermissionRequested(request_id=id, tool_name=tool, kind=KINDS[tool]))
+                    kind, given = KINDS[tool], message.get("input")
+                    put(events.PermissionRequested(request_id=id, tool_name=tool, kind=kind, input=given))
                 case {"type": "withdraw", "id": id}:
                     put(events.PermissionResolved(request_id=id, outcome="cancelled", by="agent"))
                 case {"type": "question", "id": id, "message": message}:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from http_client import Answer, post
 
 from dragoman.testing import (
     Cut,
@@ -23,7 +24,6 @@ from dragoman.testing import (
     tool,
     turn,
 )
-from http_client import Answer, post
 
 TOOLS = [{"functionDeclarations": [{"name": "read_file"}, {"name": "glob"}]}]
 

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from http_client import Answer, post
 
 from dragoman.testing import (
     Cut,
@@ -20,7 +21,6 @@ from dragoman.testing import (
     tool,
     turn,
 )
-from http_client import Answer, post
 
 TOOLS = [
     {"type": "function", "function": {"name": "bash"}},

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from dragoman.agents.agent import Agent, environment
+from dragoman.agents.agent import MODEL_KEYS, Agent, environment
 from dragoman.dialects.acp.counting import UsageRule
 from dragoman.dialects.acp.machine import Acp
 from dragoman.dialects.acp.opening import Opening
@@ -24,7 +24,8 @@ from dragoman.runtime.plan import Plan
 TABLE: Final = Path(__file__).with_name("acp_agents.toml")
 GENERIC: Final = "acp"
 
-_FETCHERS: Final = ("npx", "uvx")
+_FETCHERS: Final = {"npx": 3, "uvx": 4}
+"""Programs that fetch an agent, and how many words that takes: `npx -y PACKAGE`, `uvx --from PACKAGE PROGRAM`."""
 
 _ASKING: Final = ("default", "ask", "manual", "read-only")
 _MODES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -59,7 +60,15 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     family: str | None = None
     usage: UsageRule | None = None
     lacks: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
     tested: tuple[str, ...] = ()
+
+    def command_of(self, executable: str) -> list[str]:
+        """How `executable` is started: the program of the table, or the agent itself where the table fetches it."""
+        program, *arguments = self.command
+        if program in _FETCHERS and Path(executable).stem != program:
+            arguments = arguments[_FETCHERS[program] - 1 :]
+        return [executable, *arguments]
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -88,11 +97,12 @@ def record(name: str) -> Agent:
         fetched=row.command[0] in _FETCHERS,
         family=row.family,
         dialects=("acp",),
-        plan=lambda config, executable, dialect: plan(config, row, [executable, *row.command[1:]]),
+        plan=lambda config, executable, dialect: plan(config, row, row.command_of(executable)),
         capabilities=row.capabilities,
         install=row.install or _install(row.command),
         tested_versions=row.tested,
         native_options=NATIVE_OPTIONS,
+        env_prefixes=_env_prefixes(name, row),
     )
 
 
@@ -108,7 +118,13 @@ def _generic() -> Agent:
         plan=lambda config, executable, dialect: plan(config, row, _command(config)),
         capabilities=row.capabilities,
         native_options=NATIVE_OPTIONS,
+        env_prefixes=_env_prefixes(GENERIC, row),
     )
+
+
+def _env_prefixes(name: str, row: Row) -> tuple[str, ...]:
+    """Its own variables begin with its name, as a rule; and it may work with anyone's models."""
+    return (f"{name.upper().partition('-')[0]}_", *row.env, *MODEL_KEYS)
 
 
 def _command(config: SessionConfig) -> list[str]:
@@ -122,7 +138,7 @@ def _command(config: SessionConfig) -> list[str]:
 
 
 def _install(command: tuple[str, ...]) -> str:
-    """How to have a fetched agent without its runner: `npx -y PACKAGE …`, `uvx --from PACKAGE …`."""
+    """How to have a fetched agent without its runner."""
     install = {"npx": "npm install -g", "uvx": "uv tool install"}.get(command[0])
     return f"{install} {command[2]}" if install is not None else ""
 
@@ -142,7 +158,7 @@ def plan(config: SessionConfig, row: Row, command: list[str]) -> Plan:
         dialect="acp",
         argv=[*command, *extra],
         machine=machine,
-        env=environment(config),
+        env=environment(config, _env_prefixes(config.agent, row)),
         cwd=config.cwd,
         capabilities=row.capabilities,
         config=_told(config),

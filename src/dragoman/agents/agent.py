@@ -3,12 +3,14 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct, field
 
 from dragoman.model.capabilities import Capability
 from dragoman.model.config import SessionConfig
 from dragoman.runtime.plan import Plan
+from dragoman.store.redaction import is_secret_name
 
 Planner = Callable[[SessionConfig, str, str], Plan]
 """Called with the configuration, the absolute path of the executable, and the dialect to speak."""
@@ -42,9 +44,58 @@ class Agent(Struct, frozen=True, kw_only=True):
     """Where its session files are, in a given environment."""
     native_options: dict[str, str] = field(default_factory=dict)
     """The keys of SessionConfig.native that it knows, and what they do."""
+    env_prefixes: tuple[str, ...] = ()
+    """How the variables begin that are meant for it: settings, and the keys of its models."""
 
 
-def environment(config: SessionConfig) -> dict[str, str]:
-    """All that the agent shall see of the environment."""
-    inherited = os.environ if config.inherit_env else {}
+# --- what it sees of the environment -------------------------------------------------------------------------
+
+_NAMES: Final = frozenset(
+    (
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TMPDIR", "TZ", "LANG", "LANGUAGE"),
+        *("TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "FORCE_COLOR", "CI", "EDITOR", "VISUAL", "PAGER"),
+        *("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "SSH_AGENT_PID"),
+        *("GPG_TTY", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"),
+        *(
+            "LD_LIBRARY_PATH",
+            "DYLD_LIBRARY_PATH",
+            "PKG_CONFIG_PATH",
+            "VIRTUAL_ENV",
+            "PYENV_ROOT",
+            "UV_CACHE_DIR",
+        ),
+        *(
+            "JAVA_HOME",
+            "GOPATH",
+            "GOROOT",
+            "CARGO_HOME",
+            "RUSTUP_HOME",
+            "PNPM_HOME",
+            "BUN_INSTALL",
+            "DENO_DIR",
+        ),
+    )
+)
+_PREFIXES: Final = ("LC_", "XDG_", "NODE_", "NVM_", "CONDA_")
+
+MODEL_KEYS: Final = (
+    *("ANTHROPIC_", "OPENAI_", "AZURE_OPENAI_", "GEMINI_", "GOOGLE_", "OPENROUTER_", "MISTRAL_", "DEEPSEEK_"),
+    *("GROQ_", "XAI_", "DASHSCOPE_", "MOONSHOT_", "HF_", "OLLAMA_"),
+)
+"""For agents that work with anyone's models."""
+
+
+def environment(config: SessionConfig, prefixes: tuple[str, ...] = ()) -> dict[str, str]:
+    """All that the agent shall see of the environment; `prefixes` are its record's `env_prefixes`."""
+    if config.inherit_env == "known":
+        inherited = {name: value for name, value in os.environ.items() if _known(name, prefixes)}
+    else:
+        inherited = dict(os.environ) if config.inherit_env else {}
     return {**inherited, **config.env}
+
+
+def _known(name: str, prefixes: tuple[str, ...]) -> bool:
+    if name.upper() in _NAMES or name.startswith(prefixes):
+        return True
+    return name.startswith(_PREFIXES) and not is_secret_name(name)  # such as NODE_AUTH_TOKEN

@@ -32,9 +32,10 @@ _MODES: Final = {
     "edits": "acceptEdits",
     "all": "default",
     "plan": "plan",
-    "never": "dontAsk",
+    "never": "default",
 }
-"""`all` is asked for and allowed: the CLI's own bypass is refused to root."""
+"""`all` and `never` are asked for and answered by the policy, whose rules come first: in the CLI's own modes for them it
+asks nobody (and the one for `all` is refused to root)."""
 
 _VALUES: Final = {
     "system_prompt": "--system-prompt",
@@ -65,6 +66,15 @@ _HIDDEN: Final = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
 """Set inside a session of Claude Code itself; the CLI would take this run for a part of that one."""
 
 
+ENV_PREFIXES: Final = ("ANTHROPIC_", "CLAUDE_")
+_CLOUDS: Final = {
+    "CLAUDE_CODE_USE_BEDROCK": ("AWS_",),
+    "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_", "CLOUD_ML_", "VERTEX_"),
+    "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_",),
+}
+"""Whose models it uses where these are set, and how that cloud's variables begin."""
+
+
 def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
     """How to start a session."""
     _check(config)
@@ -76,7 +86,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
         dialect=dialect,
         argv=[executable, *_STREAMING, *_session(config, new), *_flags(config), *config.extra_args],
         machine=machine,
-        env={name: value for name, value in environment(config).items() if name not in _HIDDEN},
+        env=_environment(config),
         cwd=config.cwd,
         capabilities=machine.capabilities,
         config=_told(config),
@@ -148,6 +158,13 @@ def _told(config: SessionConfig) -> dict[str, Any]:
     return told
 
 
+def _environment(config: SessionConfig) -> dict[str, str]:
+    settings = {**os.environ, **config.env}
+    clouds = [prefix for name, prefixes in _CLOUDS.items() if settings.get(name) for prefix in prefixes]
+    seen = environment(config, (*ENV_PREFIXES, *clouds))
+    return {name: value for name, value in seen.items() if name not in _HIDDEN}
+
+
 def session_dirs(variables: Mapping[str, str]) -> list[Path]:
     home = variables.get("CLAUDE_CONFIG_DIR") or os.path.join(variables.get("HOME", "~"), ".claude")
     return [Path(home).expanduser() / "projects"]
@@ -164,4 +181,5 @@ AGENT = Agent(
     tested_versions=("2.1.197", "2.1.325"),
     session_dirs=session_dirs,
     native_options=NATIVE_OPTIONS,
+    env_prefixes=ENV_PREFIXES,
 )

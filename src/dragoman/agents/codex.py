@@ -24,20 +24,25 @@ APP_STOP: Final[tuple[Step, ...]] = (("interrupt", 5.0), ("eof", 5.0), ("SIGTERM
 EXEC_STOP: Final[tuple[Step, ...]] = (("SIGINT", 5.0), ("SIGKILL", 3.0))
 """Here it is SIGTERM that leaves them behind."""
 
+ENV_PREFIXES: Final = ("OPENAI_", "CODEX_", "AZURE_OPENAI_", "RUST_")
+"""A model provider of config.toml with a key of its own needs `env`, or inherit_env=True."""
+
 _POLICIES: Final[dict[Approve, tuple[str, str]]] = {
     "ask": ("untrusted", "workspace-write"),
     "edits": ("untrusted", "workspace-write"),
-    "dangerous": ("on-request", "workspace-write"),
-    "all": ("never", "danger-full-access"),
+    "dangerous": ("untrusted", "workspace-write"),
+    "all": ("untrusted", "danger-full-access"),
     "plan": ("never", "read-only"),
-    "never": ("never", "read-only"),
+    "never": ("untrusted", "read-only"),
 }
-"""When Codex asks, and where it may write if the configuration does not say. `never` asks nobody: what the
-sandbox does not allow fails."""
+"""When Codex asks, and where it may write if the configuration does not say. With `untrusted` it asks for all but what
+only looks, so that the policy decides, whose rules come first. With `never` it asks nobody: what the sandbox does not
+allow fails."""
 
 _EXEC_SANDBOX: Final[dict[Approve, str]] = {
     **{mode: sandbox for mode, (_, sandbox) in _POLICIES.items()},
     "ask": "read-only",
+    "dangerous": "read-only",
 }
 """`codex exec` asks nobody: what would be asked must not work."""
 
@@ -93,7 +98,7 @@ def _app_plan(config: SessionConfig, program: str) -> Plan:
         dialect=machine.dialect,
         argv=[program, "app-server", *config.extra_args],
         machine=machine,
-        env=environment(config),
+        env=environment(config, ENV_PREFIXES),
         cwd=config.cwd,
         capabilities=machine.capabilities,
         stop=APP_STOP,
@@ -167,7 +172,7 @@ def _exec_plan(config: SessionConfig, program: str) -> Plan:
         dialect="codex_exec",
         argv=[program, *_exec_args(config), *config.extra_args, *_exec_prompt(config)],
         machine=machine,
-        env=environment(config),
+        env=environment(config, ENV_PREFIXES),
         cwd=config.cwd,
         capabilities=machine.capabilities,
         one_shot=True,
@@ -262,4 +267,5 @@ AGENT = Agent(
     tested_versions=("0.166.0",),
     session_dirs=session_dirs,
     native_options=NATIVE_OPTIONS,
+    env_prefixes=ENV_PREFIXES,
 )

@@ -16,6 +16,8 @@ from dragoman.model.config import Approve, SessionConfig
 from dragoman.model.errors import Unsupported, UsageError
 from dragoman.runtime.plan import Plan, Step
 
+ENV_PREFIXES: Final = ("GEMINI_", "GOOGLE_", "CODE_ASSIST_")
+
 _ENVIRONMENT: Final = {
     "GEMINI_CLI_NO_RELAUNCH": "true",
     "GEMINI_CLI_TRUST_WORKSPACE": "true",
@@ -96,7 +98,7 @@ def _acp_plan(config: SessionConfig, executable: str) -> Plan:
 
 def _stream_plan(config: SessionConfig, executable: str) -> Plan:
     """One turn, its prompt on the command line; the next one resumes the session by its id. Its stdout is a file:
-    the CLI exits without waiting for what a pipe has not taken (captures huge_arg, big_text_slow_reader)."""
+    the CLI exits without waiting for what a pipe has not taken (capture big_text_slow_norelaunch)."""
     if not config.prompt:
         raise UsageError("gemini_stream takes its prompt when it starts: give prompt=..., or use acp")
     if config.mcp_servers:
@@ -143,7 +145,7 @@ def _several(flag: str, values: Any) -> list[str]:
 
 
 def _environment(config: SessionConfig) -> dict[str, str]:
-    return {**_ENVIRONMENT, **environment(config)}
+    return {**_ENVIRONMENT, **environment(config, ENV_PREFIXES)}
 
 
 def _told(config: SessionConfig) -> dict[str, Any]:
@@ -172,4 +174,5 @@ AGENT = Agent(
     tested_versions=("0.61.0",),
     session_dirs=session_dirs,
     native_options=NATIVE_OPTIONS,
+    env_prefixes=ENV_PREFIXES,
 )

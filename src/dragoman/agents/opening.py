@@ -32,8 +32,9 @@ from dragoman.runtime.plan import Plan
 from dragoman.runtime.policy import Policy
 from dragoman.runtime.run import FrameSink
 from dragoman.runtime.session import Session
+from dragoman.store.redaction import RedactingSink, Redactor, secrets_in
 
-_PATHS = ("cwd", "executable", "record")
+_PATHS = ("cwd", "executable", "policy", "record")
 
 
 def open(agent: str | Agent | SessionConfig, *, handler: Handler | None = None, **fields: Any) -> Session:
@@ -70,7 +71,12 @@ def _connected(
     record, config = _resolved(agent, fields)
     _check_price(record, config)
     plan = record.plan(config, _executable(record, config), _dialect(record, config))
+    if config.policy is not None and Capability.PERMISSIONS not in plan.capabilities:
+        raise Unsupported(
+            record.name, f"policy in {plan.dialect}", "It asks nobody, so no rule could be obeyed"
+        )
     plan.read_only = plan.read_only or config.sandbox == "read-only"
+    plan.machine.ledger.keeps_lines = config.keep_lines
     if config.host:
         plan.machine.offers = OFFERS
     connection = Connection(
@@ -78,7 +84,7 @@ def _connected(
         handler=handler,
         policy=Policy(config.approve, rulebook.load(config.cwd, config.policy)),
         limits=Limits.of(config),
-        recorder=_recorder(config),
+        recorder=_recorder(config, plan),
         timeout=config.timeout,
         idle_timeout=config.idle_timeout,
         locks=_locks(record, config, plan) if config.serialize else None,
@@ -115,6 +121,7 @@ async def ask(
     async with open(agent, handler=handler, **fields) as session:
         stream = session.events()
         events: list[Event] = []
+        goes_on = Capability.BACKGROUND in session.capabilities
         subagents: set[str | None] = set()
         async for event in stream:
             events.append(event)
@@ -122,7 +129,7 @@ async def ask(
                 subagents.add(event.call_id or event.agent_id)
             elif isinstance(event, SubagentEnded):
                 subagents.discard(event.call_id or event.agent_id)
-            elif isinstance(event, TurnEnded) and not subagents:
+            elif isinstance(event, TurnEnded) and not (subagents and goes_on):
                 break  # with a subagent still at work the agent takes another turn for what that one finds
     events += [event async for event in stream]
     return _result(events, session)
@@ -221,9 +228,12 @@ def _locks(agent: Agent, config: SessionConfig, plan: Plan) -> SessionLocks:
     return SessionLocks(agent.family or agent.name, plan.cwd or os.getcwd(), first, config.timeout)
 
 
-def _recorder(config: SessionConfig) -> FrameSink | None:
+def _recorder(config: SessionConfig, plan: Plan) -> FrameSink | None:
     if config.record is None:
         return None
     from dragoman.store.recording import RecordingWriter
 
-    return RecordingWriter(config.record)
+    writer = RecordingWriter(config.record)
+    if not config.redact:
+        return writer
+    return RedactingSink(writer, Redactor(secrets_in(plan.env) | secrets_in(config.mcp_servers)))

@@ -17,12 +17,18 @@ from dragoman.cli.wording import asked, choices
 from dragoman.model.capabilities import Capability
 from dragoman.model.commands import Answer, AnswerQuestion
 from dragoman.model.events import PermissionRequested, QuestionAsked
+from dragoman.runtime import rulebook
 from dragoman.runtime.session import Session
 
 EDIT = "e"
 DENIED = "The user denied this."
 
 _OPTION_KEYS = {"allow_once": "y", "allow_always": "a", "reject_once": "n", "reject_always": "x"}
+_LASTING = {
+    "s": ("session", "yes, and do not ask for this again in this session"),
+    "r": ("always", "yes, and make it a rule of mine: {file}"),
+}
+"""What our own policy holds on to, whatever the agent itself can remember."""
 _YES = ("y", "yes", "true", "1")
 _NO = ("n", "no", "false", "0")
 
@@ -35,8 +41,9 @@ class Choice(Struct, frozen=True):
 
 
 def menu(request: PermissionRequested, can: Collection[Capability]) -> dict[str, Choice]:
-    """What can be answered, by key. The agent's own options where it gives any."""
+    """What can be answered, by key. The agent's own options where it gives any, and what our own policy remembers."""
     answer = Answer(request=request.request_id)
+    yes = structs.replace(answer, decision="allow")
     if request.options:
         found: dict[str, Choice] = {}
         for option in request.options:
@@ -45,9 +52,9 @@ def menu(request: PermissionRequested, can: Collection[Capability]) -> dict[str,
             decision = "allow" if kind.startswith("allow") else "deny"
             picked = structs.replace(answer, option=option.id, decision=decision)
             found[key] = Choice(option.name or kind or option.id, picked)
-        return found
-    yes = structs.replace(answer, decision="allow")
-    found = {"y": Choice("yes, this once", yes)}
+        allowed = any(choice.answer.decision == "allow" for choice in found.values())
+        return found | _lasting(yes) if allowed else found
+    found = {"y": Choice("yes, this once", yes)} | _lasting(yes)
     if Capability.REMEMBER in can:
         for number, suggestion in enumerate(request.suggestions, 1):
             key = "a" if len(request.suggestions) == 1 else f"a{number}"
@@ -59,6 +66,13 @@ def menu(request: PermissionRequested, can: Collection[Capability]) -> dict[str,
         "no (a reason may follow: n use the other file)", structs.replace(answer, message=DENIED)
     )
     return found
+
+
+def _lasting(yes: Answer) -> dict[str, Choice]:
+    return {
+        key: Choice(label.format(file=rulebook.user_file()), structs.replace(yes, remember=[word]))
+        for key, (word, label) in _LASTING.items()
+    }
 
 
 def _free(key: str, taken: Collection[str]) -> str:

@@ -14,7 +14,7 @@ from dragoman.cli.pen import Pen, console
 from dragoman.cli.render import Renderer
 from dragoman.cli.wording import plural
 from dragoman.model.config import SessionConfig
-from dragoman.model.events import Event, FileChanged, PermissionRequested, ToolStarted
+from dragoman.model.events import Event, FileChanged, HostCalled, PermissionRequested, ToolStarted
 from dragoman.runtime.handling import Ruling, Verdict
 from dragoman.runtime.session import Session
 from dragoman.runtime.standing import Request
@@ -34,7 +34,7 @@ SHOWN: Final = ("permission.requested", "file.changed", "tool.ended", "turn.ende
 def command(ctx: click.Context, fast: bool) -> None:
     """Watch a scripted agent fix a bug: no key, no model, nothing to install.
 
-    The agent is a small program that comes with Dragoman and speaks Claude's language. It is started, driven,
+    The agent is a small program that comes with Dragoman and speaks ACP, as many agents do. It is started, driven,
     recorded and checked as a real one would be, in a new folder under the temporary directory.
     """
     folder = Path(tempfile.mkdtemp(prefix="dragoman-demo-"))
@@ -42,7 +42,7 @@ def command(ctx: click.Context, fast: bool) -> None:
     recording = folder / "demo.recording.jsonl"
     renderer = Renderer(console())
     pen = renderer.pen
-    pen.block("Dragoman drives a coding agent here, as it would drive Claude Code.", "bold")
+    pen.block("Dragoman drives a coding agent here, as it would drive Claude Code, Codex or Gemini.", "bold")
     pen.block(
         "The agent is a script without a model: what it says, its tokens and its cost are made up. The commands "
         f"it runs and the file it edits are real, in {folder}.",
@@ -105,6 +105,8 @@ def _afterwards(pen: Pen, recording: Path, live: list[Event]) -> None:
 
 def _summary(events: list[Event], frames: int) -> str:
     kinds: Counter[object] = Counter(type(event) for event in events)
-    counted = {"tool call": ToolStarted, "permission": PermissionRequested, "changed file": FileChanged}
+    counted = {"tool call": ToolStarted, "permission": PermissionRequested, "host call": HostCalled}
     parts = [plural(kinds[cls], name) for name, cls in counted.items()]
+    changed = {event.path for event in events if isinstance(event, FileChanged) and event.phase == "applied"}
+    parts.append(plural(len(changed), "changed file"))
     return f"{plural(len(events), 'event')} from {plural(frames, 'line')} of traffic; {', '.join(parts)}"

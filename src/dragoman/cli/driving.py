@@ -1,5 +1,6 @@
-"""A run as the command line drives it: shown or printed, asked at the keyboard, stopped by Ctrl-C."""
+"""A run as the command line drives it: shown or printed, asked at the keyboard, stopped by a signal."""
 
+import errno
 import os
 import signal
 import sys
@@ -30,7 +31,7 @@ from dragoman.runtime.session import Session
 from dragoman.runtime.standing import Request
 
 KILL_AFTER: Final = 1.0
-"""Seconds between the second Ctrl-C and the end of an agent that does not listen."""
+"""Seconds between the second signal and the end of an agent that does not listen."""
 
 NO_TERMINAL = "Denied: there is no terminal to ask at. Run dragoman at a terminal, or with --approve edits or --approve all."
 
@@ -62,7 +63,9 @@ class Drive:
         self._blocks = blocks
         self._tell = tell or (lambda text: click.echo(f"dragoman: {text}", err=True))
         self._outcome = Outcome()
-        self._interrupted = False
+        self._signal: signal.Signals | None = None
+        """The last one that told us to end."""
+        self._screens = [fd for fd in (1, 2) if os.isatty(fd)]
         self._pid: int | None = None
         self._session = open_session(config, handler=handler, prompt=None if blocks else config.prompt)
 
@@ -82,7 +85,7 @@ class Drive:
             group.cancel_scope.cancel()
         if error is not None:
             raise error
-        return self._outcome.status(interrupted=self._interrupted)
+        return self._outcome.status(self._signal)
 
     async def _drive(self) -> None:
         async with self._session as session:
@@ -91,6 +94,7 @@ class Drive:
                 if Capability.IMAGES not in session.capabilities:
                     raise Unsupported(session.agent, Capability.IMAGES)
                 session.prompt(self._config.prompt or "", self._blocks)
+            goes_on = Capability.BACKGROUND in session.capabilities
             subagents: set[str | None] = set()
             async for event in stream:
                 self._take(event)
@@ -98,7 +102,7 @@ class Drive:
                     subagents.add(event.call_id or event.agent_id)
                 elif isinstance(event, SubagentEnded):
                     subagents.discard(event.call_id or event.agent_id)
-                elif isinstance(event, TurnEnded) and not subagents:
+                elif isinstance(event, TurnEnded) and not (subagents and goes_on):
                     break  # with a subagent still at work the agent takes another turn for what that one finds
         async for event in stream:
             self._take(event)
@@ -106,21 +110,37 @@ class Drive:
     def _take(self, event: Event) -> None:
         self._pid = getattr(event, "pid", None) or self._pid
         self._outcome.see(event)
-        self._see(event)
+        try:
+            self._see(event)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            self._leave_terminal()  # it is gone; the signal that says so is on its way
 
-    # --- Ctrl-C ------------------------------------------------------------------------------------------
+    # --- signals -----------------------------------------------------------------------------------------
 
     async def _listen_to_signals(self, signals: AsyncIterator[signal.Signals]) -> None:
-        async for number in signals:
-            first, self._interrupted = not self._interrupted, True
-            if first and number == signal.SIGINT:
-                self._tell("interrupting; Ctrl-C again stops at once")
-                if await self._interrupt():
-                    continue
-            async with anyio.create_task_group() as group:
+        """Ctrl-C interrupts the turn, SIGTERM and SIGHUP stop the agent in good order; a second one stops it at
+        once."""
+        async with anyio.create_task_group() as group:
+            async for number in signals:
+                first, self._signal = self._signal is None, number
+                if number == signal.SIGHUP:
+                    self._leave_terminal()
+                if first and number == signal.SIGINT:
+                    self._tell("interrupting; Ctrl-C again stops at once")
+                    if await self._interrupt():
+                        continue
                 group.start_soon(self._session.stop, "cancelled")
-                group.start_soon(self._kill_later)
-            return
+                if not first:
+                    group.start_soon(self._kill_later)
+
+    def _leave_terminal(self) -> None:
+        """The terminal is gone: what would be shown there goes nowhere."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for screen in self._screens:
+            os.dup2(nowhere, screen)
+        os.close(nowhere)
 
     async def _interrupt(self) -> bool:
         """Whether the agent was told to stop its turn."""

@@ -4,6 +4,8 @@ from dragoman.model.errors import AgentFailed
 from dragoman.model.events import Event, PermissionResolved, RunEnded, ToolEnded, TurnEnded
 
 COMPLETED, FAILED, USAGE, NOT_STARTED, DENIED, LIMITED, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 4, 5, 124, 130
+SIGNALLED = 128
+"""Plus the number of the signal, as a shell says it: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP."""
 
 
 class NotStarted(AgentFailed):
@@ -34,14 +36,15 @@ class Outcome:
         elif isinstance(event, RunEnded):
             self._run = event
 
-    def status(self, *, interrupted: bool) -> int:
+    def status(self, signal: int | None) -> int:
+        """`signal` is the one that told us to end, if any did."""
         turn, run = self._turn, self._run
         if run is not None and run.outcome == "timeout":
             return TIMEOUT
         if turn is not None and turn.outcome == "completed":
             return COMPLETED
-        if interrupted:
-            return INTERRUPTED
+        if signal is not None:
+            return SIGNALLED + signal
         if turn is None or not self._heard:
             raise _not_started(run)
         if turn.denials or (turn.outcome == "cancelled" and self._denied):
@@ -53,5 +56,5 @@ def _not_started(run: RunEnded | None) -> NotStarted:
     if run is None:
         return NotStarted("the agent did not start")
     how = run.signal or (f"exit {run.exit_code}" if run.exit_code is not None else "exit unknown")
-    last_words = (run.stderr_tail or "").strip().splitlines()[-1:]
-    return NotStarted(": ".join([f"{run.agent} ended without a word ({how})", *last_words]))
+    words = (f"{run.agent} ended without a word ({how})", (run.stderr_tail or "").strip())
+    return NotStarted(": ".join(filter(None, words)))

@@ -76,6 +76,9 @@ FILE = click.Path(dir_okay=False)
     "--approve", type=click.Choice(APPROVE_MODES), default="ask", help="What is asked before it is done."
 )
 @click.option(
+    "--policy", type=FILE, metavar="FILE", help="Rules that come before your own and the project's."
+)
+@click.option(
     "--sandbox",
     type=click.Choice(SANDBOX_MODES),
     default="none",
@@ -93,7 +96,13 @@ FILE = click.Path(dir_okay=False)
     metavar="USD",
     help="What it may cost.",
 )
+@click.option(
+    "--allow-unknown-cost",
+    is_flag=True,
+    help="With --max-cost: go on where nobody knows what the model costs.",
+)
 @click.option("--max-tokens", type=click.IntRange(min=1), help="How many tokens it may use.")
+@click.option("--max-tool-calls", type=click.IntRange(min=0), help="How many tools it may call.")
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For the whole run."
 )
@@ -129,12 +138,14 @@ FILE = click.Path(dir_okay=False)
     help="Show it an image. Repeatable.",
 )
 @click.option("--record", type=FILE, metavar="FILE", help="Keep the traffic, for replay, check and convert.")
+@click.option("--redact/--no-redact", default=True, help="Keep keys and tokens out of the recording.")
 @click.option("--dialect", help="Which of its languages it shall speak.")
 @click.option("--executable", metavar="PATH", help="The program, if not the agent's own on PATH.")
 @click.option(
     "--env", multiple=True, callback=_pair, metavar="KEY=VALUE", help="Set for the agent. Repeatable."
 )
 @click.option("--clean-env", is_flag=True, help="The agent sees what --env sets and nothing else.")
+@click.option("--all-env", is_flag=True, help="The agent sees all variables, not only what is meant for it.")
 @click.option(
     "--option",
     "native",
@@ -144,6 +155,7 @@ FILE = click.Path(dir_okay=False)
     help="An option only this agent has; VALUE is JSON or text. Repeatable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Canonical JSONL instead of text.")
+@click.option("--native", "keep_lines", is_flag=True, help="With --json: have events carry the agent's exact lines.")
 @click.option(
     "--view", type=click.Choice(list(VIEWS)), help="JSONL in the model that another program speaks."
 )
@@ -158,6 +170,7 @@ def command(
     mcp_config: dict[str, Any] | None,
     native: dict[str, str],
     clean_env: bool,
+    all_env: bool,
     as_json: bool,
     view: str | None,
     profile: Profile | None,
@@ -167,22 +180,24 @@ def command(
     """Run AGENT on PROMPT and show what it does, as it does it.
 
     PROMPT is read from stdin if it is "-", or if there is none and stdin is a pipe. Permissions are asked for at the
-    keyboard; where there is no terminal, or with --json or --view, they are denied. Ctrl-C interrupts the turn; a second
-    one stops the agent at once.
+    keyboard; where there is no terminal, or with --json or --view, they are denied. Ctrl-C interrupts the turn;
+    SIGTERM and SIGHUP stop the agent in good order; a second signal stops it at once.
 
     \b
     Exits 0 completed, 1 failed, 2 wrong usage, 3 agent not found or not started,
-    4 ended by a denial, 5 limit reached, 124 timeout, 130 interrupted.
+    4 ended by a denial, 5 limit reached, 124 timeout, 130 interrupted (143 SIGTERM, 129 SIGHUP).
     """
     given: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
     config = SessionConfig(
         prompt=_read(prompt),
         mcp_servers=_servers(mcp_config),
         native={key: _value(text) for key, text in native.items()},
-        inherit_env=not clean_env,
+        inherit_env="known" if clean_env == all_env else all_env,
         extra_args=ctx.meta.get(EXTRA, []),
         **given,
     )
+    if clean_env and all_env:
+        raise click.UsageError("--clean-env and --all-env exclude each other.")
     if view is not None and as_json:
         raise click.UsageError("--json and --view exclude each other.")
     viewer = Viewer(view, profile=profile or "live", extended=extended) if view is not None else None

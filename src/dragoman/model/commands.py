@@ -56,7 +56,8 @@ class Answer(Command, tag="answer"):
     message: str | None = None
     """Why it was denied, for the model to read."""
     remember: list[Any] = field(default_factory=list)
-    """Suggestions of the request (verbatim) that shall hold from now on."""
+    """What shall hold from now on: `session` or `always`, for our own policy to keep, or suggestions of the request
+    (verbatim), for the agent to keep."""
     interrupt: bool = False
     """Deny and stop the turn as well."""
 

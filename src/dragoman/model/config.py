@@ -10,6 +10,8 @@ rest is asked. all: nothing is asked. plan: look, do not touch. never: what woul
 
 Sandbox = Literal["none", "read-only", "workspace", "full"]
 
+InheritEnv = bool | Literal["known"]
+
 APPROVE_MODES: tuple[Approve, ...] = get_args(Approve)
 SANDBOX_MODES: tuple[Sandbox, ...] = get_args(Sandbox)
 
@@ -43,8 +45,10 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     """Seconds of silence while the agent works."""
     env: dict[str, str] = field(default_factory=dict)
     """Set for the agent, over what it inherits."""
-    inherit_env: bool = True
-    """False: the agent sees `env` and nothing else."""
+    inherit_env: InheritEnv = "known"
+    """How much of our environment the agent sees beside `env`. "known": what every program needs (PATH, HOME,
+    locale, proxies, where tools are) and what is meant for this agent (its record's `env_prefixes`), so that
+    unrelated secrets stay here. True: everything. False: nothing."""
     mcp_servers: dict[str, Any] = field(default_factory=dict)
     """MCP servers by name, in the common form: command, args, env | type, url, headers."""
     output_schema: dict[str, Any] | None = None
@@ -62,5 +66,9 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     """Wait while another run is at work in the session that is resumed: two at once lose what they write."""
     native: dict[str, Any] = field(default_factory=dict)
     """Options that only this agent has; its record documents them."""
+    keep_lines: bool = False
+    """Have events carry the agent's exact lines, as `convert --native` does."""
     record: str | None = None
     """Where to write the recording."""
+    redact: bool = True
+    """Keep keys, tokens and passwords out of the recording. See store/redaction.py for what counts as one."""

@@ -40,7 +40,7 @@ class Answering:
             session = self._session_of(request)
             if isinstance(request, HostCalled) and session is not None and session.host.does(request):
                 self._run.tasks.start_soon(self._serve, request, session, session.host.queue(request))
-            elif (decision := self._policy.settled(request, _place(session))) is not None:
+            elif (decision := self._settled(request, session)) is not None:
                 self._try_to_respond(decision)
             elif self._handler is None or session is None:
                 self._try_to_respond(handling.nobody(request))
@@ -50,13 +50,20 @@ class Answering:
     def respond(self, decision: Decision) -> bool:
         """Answer a request. False if it is no longer asked."""
         response = decision.response
-        if response.request not in self._run.standing.requests:
+        request = self._run.standing.requests.get(response.request)
+        if request is None:
             return False
+        files = self._run.standing.files(request)
         note = None
         if isinstance(response, Answer) or decision.rule is not None:
             note = notes.Decided(request=response.request, by=decision.by, rule=decision.rule)
         self._run.say(response, note)
+        if isinstance(request, PermissionRequested) and isinstance(response, Answer):
+            self._remember(request, response, self._session_of(request), files)
         return True
+
+    def _settled(self, request: Request, session: "Session | None") -> Decision | None:
+        return self._policy.settled(request, _place(session), self._run.standing.files(request))
 
     def _try_to_respond(self, decision: Decision) -> None:
         try:
@@ -79,17 +86,18 @@ class Answering:
             return handling.nobody(request)
         try:
             verdict = await handling.ask(self._handler, request, session)
-            decision = handling.decision(request, verdict) if verdict is not None else None
-            if isinstance(request, PermissionRequested) and decision is not None:
-                self._remember(request, decision, session)
-            return decision
+            return handling.decision(request, verdict) if verdict is not None else None
         except Exception as error:
             log.exception("the handler failed on %s %s", request.__struct_config__.tag, request.request_id)
             return handling.failed(request, error)
 
-    def _remember(self, request: PermissionRequested, decision: Decision, session: "Session") -> None:
-        if isinstance(decision.response, Answer) and decision.response.remember:
-            self._policy.remember(request, decision.response, session.host.cwd)
+    def _remember(
+        self, request: PermissionRequested, answer: Answer, session: "Session | None", files: Sequence[str]
+    ) -> None:
+        try:
+            self._policy.remember(request, answer, _place(session), files)
+        except OSError as error:
+            log.warning("the answer holds for this session only: %s", error)
 
     # --- what the host does ------------------------------------------------------------------------------
 
@@ -110,10 +118,11 @@ class Answering:
         request = session.host.permission(call)
         if request is None or self._run.standing.allowed(call.session, call.call_id):
             return None
-        decision = self._policy.settled(request, session.host.cwd) or await self._decision(request, session)
+        decision = self._settled(request, session) or await self._decision(request, session)
         answer = decision.response if decision is not None else None
         if decision is None or not isinstance(answer, Answer):
             return Decision(Reply(request=call.request_id, error="Denied: nobody answered."))
+        self._remember(request, answer, session, ())
         if answer.decision == "allow":
             return None
         refusal = Reply(request=call.request_id, error=answer.message or "Denied by the client.")

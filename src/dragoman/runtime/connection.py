@@ -140,6 +140,8 @@ class Connection:
 
     async def close(self) -> None:
         """End the run. Open turns are cancelled."""
+        if self._limits is not None and self._limits.reached is not None:
+            await self.stop("limited", self._limits.reached)
         await self.stop("cancelled" if self._group is not None and self.run.busy() else "closed")
 
     async def stop(self, reason: StopReason, detail: str | None = None) -> None:

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 
 MARK = "DRAGOMAN_RUN"
 """The variable by whose value the processes of a run are known, whoever their parents are."""
@@ -29,25 +30,26 @@ class Family:
 
     def __init__(self, root: int = 0, mark: str = "") -> None:
         self.known: set[Member] = set()
-        """All who were ever seen; without the program itself."""
+        """Who was seen and may still be there; without the program itself."""
         self.root: Member = (root, next((row[3] for row in _table([root])), 0.0))
         self._mark = f"{MARK}={mark}".encode() if mark else b""
         self._told: set[tuple[Member, int]] = set()
 
     def seen(self) -> set[Member]:
         """Who belongs to it now, as far as tree and session tell. Changes nothing: it may be asked in a thread."""
-        return self._related(_table())
+        rows = _table()
+        return self._related(rows) | self.known & _members(rows)
 
     def look(self) -> None:
         """Take note of who belongs to it now."""
-        self.known |= self.seen()
+        self.known = self.seen()
 
     def press(self, number: int) -> bool:
         """Send a signal to all who have not got it yet, also to those who were born meanwhile; whether anyone
         is left."""
         rows = _table()
         self.known |= self._related(rows) | self._marked(rows)
-        left = self.known & {(row[0], row[3]) for row in rows}
+        left = self.known & _members(rows)
         for member in left:
             if (member, number) not in self._told:
                 self._told.add((member, number))
@@ -56,7 +58,7 @@ class Family:
 
     def _related(self, rows: list[Row]) -> set[Member]:
         root, since = self.root
-        everyone = {(row[0], row[3]) for row in rows}
+        everyone = _members(rows)
         parents = {pid for pid, _ in everyone & (self.known | {self.root})}
         another = any(pid == root and start != since for pid, start in everyone)
         session = 0 if another else root  # else its number is another's by now
@@ -80,11 +82,13 @@ class Family:
         return {member for member in young if member != self.root and _carries(member[0], self._mark)}
 
 
+def _members(rows: list[Row]) -> set[Member]:
+    return {(row[0], row[3]) for row in rows}
+
+
 def _kill(pid: int, number: int) -> None:
-    try:
+    with suppress(OSError):  # it ended this moment, or is another user's now
         os.kill(pid, number)
-    except OSError:  # it ended this moment, or is another user's now
-        pass
 
 
 # --- what the system knows -----------------------------------------------------------------------------------
@@ -154,15 +158,17 @@ def watch(mark: str, master: int) -> None:
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
     family = Family(mark=mark)
-    family.known = {(int(pid), float(start)) for pid, start in map(_halves, _last_word(master).split())}
+    if told := [_member(word) for word in _last_word(master).split()]:
+        family.root, family.known = told[0], set(told)
     for number, seconds in LADDER:
         until = time.monotonic() + seconds
         while family.press(number) and time.monotonic() < until:
             time.sleep(LOOK)
 
 
-def _halves(member: bytes) -> list[bytes]:
-    return member.split(b":")
+def _member(word: bytes) -> Member:
+    pid, start = word.split(b":")
+    return int(pid), float(start)
 
 
 def _last_word(master: int) -> bytes:
@@ -172,10 +178,8 @@ def _last_word(master: int) -> bytes:
 
     poll = select.poll()
     poll.register(0, select.POLLIN)
-    try:
+    with suppress(OSError):  # an old kernel, or it is gone already: the pipe tells
         poll.register(os.pidfd_open(master), select.POLLIN)
-    except OSError:  # an old kernel, or it is gone already: the pipe tells
-        pass
     last = rest = b""
     while True:
         ready = [fd for fd, _ in poll.poll()]

@@ -120,17 +120,18 @@ class LimitWatch(EventStream):
 
     def __init__(self, limits: Limits) -> None:
         super().__init__()
+        self.reached: str | None = None
+        """The limit that was, in words."""
         self._spent = Spent(limits)
-        self._reached: str | None = None
         self._full = anyio.Event()
 
     def put(self, batch: Sequence[ev.Event]) -> None:
         for event in batch:
             reached = self._spent.feed(event)
-            if reached is not None and self._reached is None:
-                self._reached = reached
+            if reached is not None and self.reached is None:
+                self.reached = reached
                 self._full.set()
 
     async def watch(self, stop: Callable[[StopReason, str], Awaitable[None]]) -> None:
         await self._full.wait()
-        await stop("limited", self._reached or "")
+        await stop("limited", self.reached or "")

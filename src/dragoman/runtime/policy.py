@@ -3,9 +3,13 @@
 Agents have no common word for these modes, and Claude Code in plan mode runs a Write that its client allows: so the
 mode is applied here too, whatever the agent makes of it. Rules come first and the first match wins, with two bounds:
 `plan` stays a mode that only looks, and what no rule and no mode settles is asked.
+
+A rule can only be obeyed where the agent asks: what it does of its own accord (Claude Code reads the files of its
+folder and runs `ls` without a word) it does.
 """
 
-import os
+import glob
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -13,7 +17,7 @@ from msgspec import Struct
 from dragoman.model.commands import Answer
 from dragoman.model.config import Approve
 from dragoman.model.events import PermissionRequested, ToolKind
-from dragoman.runtime import rulebook, shellwords
+from dragoman.runtime import rulebook
 from dragoman.runtime.handling import Decision
 from dragoman.runtime.rulebook import Rulebook
 from dragoman.runtime.rules import Asked, Effect, Rule
@@ -22,7 +26,7 @@ from dragoman.runtime.standing import Request
 LOOKING: Final[frozenset[ToolKind]] = frozenset({"read", "search", "think", "fetch", "browse", "ask"})
 
 _ALLOWED: Final[dict[Approve, frozenset[ToolKind]]] = {"edits": frozenset({"edit"}), "plan": LOOKING}
-"""Kinds that a mode allows, unless the agent names a path that is out of bounds."""
+"""Kinds that a mode allows, unless the agent names a path that is out of bounds; edits within the folder only."""
 
 _DENIED: Final[dict[Approve, str]] = {
     "plan": "Denied: this session only looks and plans (approve=plan).",
@@ -57,41 +61,54 @@ class Policy:
         if found is not None:
             said = found.rule.message or f"Denied by a rule: {found.title}."
             return Verdict(found.effect, found.title, said if found.effect == "deny" else None)
-        within = asked.blocked_path is None and asked.kind in _ALLOWED.get(self.mode, ())
-        if self.mode == "all" or within:
+        within = asked.blocked_path is None and (asked.kind != "edit" or asked.inside)
+        if self.mode == "all" or (within and asked.kind in _ALLOWED.get(self.mode, ())):
             return Verdict("allow", mode)
         if self.mode in _DENIED:
             return Verdict("deny", mode, _DENIED[self.mode])
         return Verdict("ask", mode)
 
-    def settled(self, request: Request, cwd: str | None) -> Decision | None:
-        """The decision for a session that works in `cwd`; None if somebody must be asked."""
+    def settled(self, request: Request, cwd: str | None, files: Iterable[str] = ()) -> Decision | None:
+        """The decision for a session that works in `cwd`; None if somebody must be asked. `files` are those that the
+        call is known to be about."""
         if not isinstance(request, PermissionRequested):
             return None
-        verdict = self.verdict(Asked.of(request, cwd))
+        verdict = self.verdict(Asked.of(request, cwd, files))
         if verdict.effect == "ask":
             return None
         answer = Answer(request=request.request_id, decision=verdict.effect, message=verdict.message)
         return Decision(answer, "policy", verdict.rule)
 
-    def remember(self, request: PermissionRequested, answer: Answer, cwd: str | None) -> None:
+    def remember(
+        self, request: PermissionRequested, answer: Answer, cwd: str | None, files: Iterable[str] = ()
+    ) -> None:
         """Hold on to an answer that was given for longer than once: `session` or `always` in `remember`."""
-        rule = rule_like(request, answer.decision, cwd)
+        if "always" not in answer.remember and "session" not in answer.remember:
+            return
+        rule = rule_like(request, _effect(request, answer), cwd, files)
+        self._rules.remember(rule)
         if "always" in answer.remember:
             rulebook.remember_always(rule)
-        if "always" in answer.remember or "session" in answer.remember:
-            self._rules.remember(rule)
 
 
-def rule_like(request: PermissionRequested, decision: Effect, cwd: str | None) -> Rule:
-    """The narrowest rule that says the same of the same call: this command, these files, or else this tool."""
-    asked = Asked.of(request, cwd)
-    rule = Rule(effect=decision, agent=asked.agent, tool=asked.tool)
+def _effect(request: PermissionRequested, answer: Answer) -> Effect:
+    """What an answer comes to: an option that it names wins over its decision."""
+    chosen = next((option for option in request.options if option.id == answer.option), None)
+    if chosen is None:
+        return answer.decision
+    return "allow" if (chosen.kind or chosen.id).startswith("allow") else "deny"
+
+
+def rule_like(
+    request: PermissionRequested, decision: Effect, cwd: str | None, files: Iterable[str] = ()
+) -> Rule:
+    """The narrowest rule that says the same of the same call: this command line, these files, or else this tool."""
+    asked = Asked.of(request, cwd, files)
+    rule = Rule(effect=decision, agent=glob.escape(asked.agent), tool=glob.escape(asked.tool))
     if asked.server is not None:
-        rule.server = asked.server
+        rule.server = glob.escape(asked.server)
     if asked.command is not None:
-        line = shellwords.parsed(asked.command)
-        rule.command = [" ".join(words) for words in line.commands]
+        rule.line = asked.command
     elif asked.paths:
-        rule.path = [os.path.realpath(path) for path in asked.paths]
+        rule.path = [glob.escape(path) for path in asked.paths]
     return rule

@@ -3,19 +3,22 @@
 import os
 import signal
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import IO, Final, cast
 
 import anyio
-import psutil
 from anyio import to_thread
 
 from dragoman.model.errors import SpawnFailed
+from dragoman.runtime.family import LOOK, MARK, Family
 from dragoman.runtime.pipes import Stdin, ready
+from dragoman.runtime.watchdog import Watchdog
 
 SWEEP_GRACE: Final = 1.0
-SWEEP_LOOK: Final = 0.02
+TRACKING: Final = 2.0
+"""Seconds between two looks at what a program has started."""
 
 
 def spawn(
@@ -23,7 +26,8 @@ def spawn(
 ) -> "Child":
     """Start a program in a session of its own, with pipes (or a file for its stdout) and exactly this
     environment."""
-    file = cast("IO[bytes]", TemporaryFile()) if spool else None
+    file = cast("IO[bytes]", TemporaryFile()) if spool else None  # noqa: SIM115 - Child.close closes it
+    watchdog = Watchdog(env.get(MARK, ""))
     try:
         popen = subprocess.Popen(
             argv,
@@ -36,10 +40,11 @@ def spawn(
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
+        watchdog.dismiss()
         if file is not None:
             file.close()
         raise SpawnFailed(_why(argv[0], agent, cwd, error), agent=agent) from error
-    return Child(popen, file)
+    return Child(popen, watchdog, mark=env.get(MARK, ""), spool=file)
 
 
 def _why(program: str, agent: str, cwd: str | None, error: OSError | ValueError) -> str:
@@ -60,9 +65,10 @@ def _why(program: str, agent: str, cwd: str | None, error: OSError | ValueError)
 class Process:
     """A started program."""
 
-    def __init__(self, popen: "subprocess.Popen[bytes]") -> None:
+    def __init__(self, popen: "subprocess.Popen[bytes]", mark: str = "") -> None:
         self._popen = popen
-        self._descendants: set[psutil.Process] = set()
+        self.family = Family(popen.pid, mark)
+        """Whom it has started: once it is gone they are nobody's children."""
         self.exited = anyio.Event()
 
     @property
@@ -102,50 +108,26 @@ class Process:
 
     # --- what it started ---------------------------------------------------------------------------------
 
-    def remember_descendants(self) -> None:
-        """Note whom it has started, while it can still be asked: once it is gone they are nobody's children.
-
-        Agents give their tools sessions of their own, which a kill of the process group would miss; orphans in
-        the agent's session are no longer in its tree. psutil tells a process from a later one with its pid.
-        """
-        if self.exited.is_set():
-            return
-        with suppress(psutil.Error):
-            self._descendants.update(psutil.Process(self.pid).children(recursive=True))
-        self.remember_session()
-
-    def remember_session(self) -> None:
-        """Note who is in the session that it leads, or led until just now: its number is soon another's."""
-        for pid in psutil.pids():
-            with suppress(psutil.Error, OSError):
-                if pid != self.pid and os.getsid(pid) == self.pid:
-                    self._descendants.add(psutil.Process(pid))
+    async def track(self) -> None:
+        """Take note of whom it has started, in a thread: a look costs as much as there are processes."""
+        self.family.known = await to_thread.run_sync(self.family.seen)
 
     async def sweep(self) -> None:
-        """End the descendants that were remembered and are still there."""
-        for name in ("SIGTERM", "SIGKILL"):
-            if not self._signal_descendants(name):
-                return
+        """End all that it started and that is still there: first they are asked, then they are made to."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
             with anyio.move_on_after(SWEEP_GRACE):
-                while any(map(_alive, self._descendants)):  # noqa: ASYNC110 - nobody tells us of their end
-                    await anyio.sleep(SWEEP_LOOK)
-
-    def _signal_descendants(self, name: str) -> int:
-        left = [process for process in self._descendants if _alive(process)]
-        for process in left:
-            with suppress(psutil.Error):
-                process.send_signal(signal.Signals[name])
-        return len(left)
+                while self.family.press(number):  # noqa: ASYNC110 - nobody tells us of their end
+                    await anyio.sleep(LOOK)
 
     async def end(self) -> None:
         """End it, with all it started: first it is asked, then it is made to."""
-        self.remember_descendants()
+        self.family.look()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.reap)
             self.send_signal("SIGTERM")
             with anyio.move_on_after(SWEEP_GRACE):
                 await self.exited.wait()
-            self.remember_descendants()
+            self.family.look()
             self.send_signal("SIGKILL")
             with anyio.move_on_after(SWEEP_GRACE):
                 await self.exited.wait()
@@ -154,29 +136,41 @@ class Process:
 
     def kill(self) -> None:
         """At once, with all it started: for when there is no time left to be gentle."""
-        self.remember_descendants()
+        self.family.look()
         self.send_signal("SIGKILL")
-        self._signal_descendants("SIGKILL")
+        self.family.press(signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(timeout=1.0)
-
-
-def _alive(process: psutil.Process) -> bool:
-    with suppress(psutil.Error):
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    return False
 
 
 class Child(Process):
     """An agent: a program with which lines are exchanged."""
 
-    def __init__(self, popen: "subprocess.Popen[bytes]", spool: IO[bytes] | None = None) -> None:
-        super().__init__(popen)
+    def __init__(
+        self,
+        popen: "subprocess.Popen[bytes]",
+        watchdog: Watchdog,
+        *,
+        mark: str = "",
+        spool: IO[bytes] | None = None,
+    ) -> None:
+        super().__init__(popen, mark)
+        self._watchdog = watchdog
+        watchdog.tell(self.family)
         self.stdin = Stdin(ready(popen.stdin))
         self.stdout = ready(popen.stdout) if spool is None else spool
         self.stderr = ready(popen.stderr)
+
+    async def keep_track(self, at_work: Callable[[], bool]) -> None:
+        """While it works, know what would be left behind if it crashed, or if we were killed."""
+        while not self.exited.is_set():
+            await anyio.sleep(TRACKING)
+            if at_work():
+                await self.track()
+                self._watchdog.tell(self.family)
 
     def close(self) -> None:
         self.stdin.close()
         self.stdout.close()
         self.stderr.close()
+        self._watchdog.dismiss()

@@ -27,6 +27,9 @@ from dragoman.runtime import shellwords
 
 Effect = Literal["allow", "deny", "ask"]
 
+_TITLED: Final = frozenset(("run_shell_command",))
+"""Tools of Gemini CLI that come over ACP without their input: the title is the command, to the letter."""
+
 SECRETS: Final = (
     ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*",
     "id_ed25519*", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd",
@@ -60,6 +63,8 @@ class Rule(Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True)
     """inside, outside (of the working directory), secret, or a glob below the working directory or from `/`."""
     command: list[str] | str = field(default_factory=list)
     """What a command begins with, word by word."""
+    line: list[str] | str = field(default_factory=list)
+    """A command line to the letter, all of it."""
     server: list[str] | str = field(default_factory=list)
     """Glob of the MCP server's name."""
     host: list[str] | str = field(default_factory=list)
@@ -78,12 +83,25 @@ class Asked(Struct, frozen=True):
     cwd: str
     server: str | None = None
     blocked_path: str | None = None
+    files: tuple[str, ...] = ()
+    """What the call is known to be about, beside what its input names."""
 
     @classmethod
-    def of(cls, request: PermissionRequested, cwd: str | None) -> "Asked":
+    def of(cls, request: PermissionRequested, cwd: str | None, files: Iterable[str] = ()) -> "Asked":
         server, tool = toolnames.split_mcp(request.tool_name or "")
-        place = os.path.abspath(cwd or os.curdir)
-        return cls(request.agent, tool, request.kind, request.input, place, server, request.blocked_path)
+        given = request.input
+        if given is None and tool in _TITLED:
+            given = {"command": request.title}
+        return cls(
+            agent=request.agent,
+            tool=tool,
+            kind=request.kind,
+            input=given,
+            cwd=os.path.abspath(cwd or os.curdir),
+            server=server,
+            blocked_path=request.blocked_path,
+            files=tuple(files),
+        )
 
     @property
     def command(self) -> str | None:
@@ -91,18 +109,23 @@ class Asked(Struct, frozen=True):
         given = self.input if isinstance(self.input, dict) else {}
         command, args = given.get("command") or given.get("cmd"), given.get("args")
         if isinstance(command, list):
-            return shlex.join(map(str, command))
+            return shellwords.script(shlex.join(map(str, command)))
         if isinstance(command, str) and isinstance(args, list):
-            return shlex.join((command, *map(str, args)))
-        return command if isinstance(command, str) else None
+            return shellwords.script(shlex.join((command, *map(str, args))))
+        return shellwords.script(command) if isinstance(command, str) else None
 
     @property
     def paths(self) -> list[str]:
         """The files that it names, absolute and with links followed: a link must not lead out of a rule."""
-        named = [location.path for location in toolnames.locations_of(self.input)]
+        named = [*(location.path for location in toolnames.locations_of(self.input)), *self.files]
         if self.blocked_path is not None:
             named.append(self.blocked_path)
-        return [os.path.realpath(os.path.join(self.cwd, os.path.expanduser(path))) for path in named]
+        return list(dict.fromkeys(_real(path, self.cwd) for path in named))
+
+    @property
+    def inside(self) -> bool:
+        """It names no file outside the working directory."""
+        return all(_lies(path, "inside", self.cwd) for path in self.paths)
 
     @property
     def url_host(self) -> str | None:
@@ -112,6 +135,15 @@ class Asked(Struct, frozen=True):
             return urlsplit(url).hostname if isinstance(url, str) else None
         except ValueError:
             return None
+
+
+def _real(path: str, cwd: str) -> str:
+    """Absolute, with links followed; a name that no file can have stays as it is."""
+    whole = os.path.join(cwd, os.path.expanduser(path))
+    try:
+        return os.path.realpath(whole)
+    except ValueError:  # a NUL, or half of a character
+        return os.path.normpath(whole)
 
 
 def first(rules: Iterable[Rule], asked: Asked) -> Rule | None:
@@ -127,6 +159,7 @@ def matches(rule: Rule, asked: Asked) -> bool:
         and _glob(rule.server, asked.server)
         and _glob(rule.host, asked.url_host)
         and (not rule.command or _command(rule, asked))
+        and (not rule.line or asked.command in _several(rule.line))
         and (not rule.path or _path(rule, asked))
     )
 
@@ -148,7 +181,7 @@ def _command(rule: Rule, asked: Asked) -> bool:
     if text is None:
         return False
     line = shellwords.parsed(text)
-    prefixes = [prefix.split() for prefix in _several(rule.command)]
+    prefixes = [shellwords.words(prefix) for prefix in _several(rule.command)]
     if rule.effect == "allow":
         sure = bool(line.commands) and not line.opaque
         return sure and all(any(_begins(words, prefix) for prefix in prefixes) for words in line.commands)
@@ -181,7 +214,7 @@ def _words_like_paths(asked: Asked) -> Iterator[str]:
         for word in words[1:]:
             name = word.split("=", 1)[-1].lstrip("@")
             if name and not name.startswith("-"):
-                yield os.path.realpath(os.path.join(asked.cwd, os.path.expanduser(name)))
+                yield _real(name, asked.cwd)
 
 
 def _lies(path: str, place: str, cwd: str) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
+from secrets import token_hex
 from typing import Any, Final, Protocol
 
 import anyio
@@ -24,6 +25,7 @@ from dragoman.model.commands import Command, Prompt
 from dragoman.model.errors import ProcessExited, Unsupported, UsageError
 from dragoman.model.events import CommandEnded, Event
 from dragoman.model.frames import Direction, Exit, Frame, Launch, StopReason
+from dragoman.runtime.family import MARK
 from dragoman.runtime.fanout import EventStream, Fanout
 from dragoman.runtime.pipes import follow, pump
 from dragoman.runtime.plan import Plan
@@ -59,13 +61,15 @@ class Run:
     def __init__(
         self, plan: Plan, recorder: FrameSink | None, attend: Callable[[Sequence[Request]], None]
     ) -> None:
-        self.plan = plan
+        self.plan = structs.replace(plan, env={**plan.env, MARK: token_hex(8)})
         self.machine = plan.machine
         self.standing = Standing()
         self.fanout = Fanout()
         self.exit: Exit | None = None
         self.stopping: StopReason | None = None
         """Why we stop it, once we do."""
+        self.helped = False
+        """It was made to exit."""
         self.recording_error: Exception | None = None
         self.heard = 0.0
         """When the last frame passed, on the monotonic clock."""
@@ -258,6 +262,7 @@ class Run:
                 async with anyio.create_task_group() as self.tasks:
                     self.tasks.start_soon(child.stdin.run)
                     self.tasks.start_soon(child.reap)
+                    self.tasks.start_soon(child.keep_track, lambda: bool(self.standing.turns))
                     self.tasks.start_soon(companion)
                     await self._listen_to_the_end()
                     self._finish()
@@ -270,12 +275,17 @@ class Run:
             child.close()
 
     async def _listen_to_the_end(self) -> None:
+        """Take in all that it says, then end what it started. Only an agent that exits by itself, with 0 and no
+        turn open, may leave something running: it, or who asked it to, meant that to stay."""
         async with anyio.create_task_group() as pumps:
             pumps.start_soon(self._listen, "out", LineSplitter())
             pumps.start_soon(self._listen, "err", LineSplitter())
             await self.child.exited.wait()
-            await self.child.sweep()
+            if self.helped or self.child.code != 0:
+                await self.child.sweep()
             pumps.cancel_scope.deadline = anyio.current_time() + PIPE_GRACE
+        if self.standing.turns and not self.machine.finished:
+            await self.child.sweep()
 
     def _finish(self) -> None:
         """The last words: how it exited, and what the machine makes of that."""

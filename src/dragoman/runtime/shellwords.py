@@ -63,6 +63,10 @@ _WRAPPERS: Final = frozenset(
 )
 _SHELLS: Final = frozenset(["sh", "bash", "dash", "zsh", "ksh", "fish"])
 _BUILTINS_THAT_RUN: Final = frozenset(("eval", "source", ".", "trap", "alias"))
+_SCRIPT_FLAG: Final = re.compile(r"-[a-z]*c")
+_FLAGS_THAT_DO_MORE: Final = {"git": ("--out", "--ext")}
+"""Options of commands that only look, as far as they must be written out: with these they write a file, or run a
+program."""
 
 
 class Line(Struct):
@@ -79,6 +83,26 @@ def parsed(text: str) -> Line:
     line = Line()
     _take(text, line, depth=0)
     return line
+
+
+def words(text: str) -> list[str]:
+    """The words of one plain command, without their quotes."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
+
+
+def script(text: str) -> str:
+    """What `bash -lc '…'` runs, for that is how Codex runs everything; any other line is its own script."""
+    parts = words(text) if "c " in text else []
+    wrapped = len(parts) == 3 and _name(parts) in _SHELLS and _SCRIPT_FLAG.fullmatch(parts[1])
+    return parts[2] if wrapped else text
+
+
+def _name(command: list[str]) -> str:
+    """Without the folder that it lies in."""
+    return command[0].rsplit("/", 1)[-1]
 
 
 def _take(text: str, line: Line, depth: int) -> None:
@@ -136,14 +160,16 @@ def _finish(command: list[str], line: Line, depth: int) -> None:
     if not command:
         return
     line.commands.append(command)
-    name = command[0].rsplit("/", 1)[-1]
+    name = _name(command)
     if name in _BUILTINS_THAT_RUN:
         line.opaque = True
-    if name in _SHELLS and "-c" in command[1:]:
+    if any(word.startswith(_FLAGS_THAT_DO_MORE.get(name, ())) for word in command):
         line.opaque = True
-        inner = command.index("-c") + 1
-        if inner < len(command):
-            _take(command[inner], line, depth + 1)
+    at = next((n for n, word in enumerate(command) if n and _SCRIPT_FLAG.fullmatch(word)), None)
+    if name in _SHELLS and at is not None:
+        line.opaque = True
+        for inner in command[at + 1 : at + 2]:
+            _take(inner, line, depth + 1)
     elif name in _WRAPPERS:
         line.opaque = True
         rest = command[1:]

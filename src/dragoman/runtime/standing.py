@@ -7,6 +7,7 @@ from dragoman.model.events import (
     AgentReady,
     Error,
     Event,
+    FileChanged,
     HostAnswered,
     HostCalled,
     PermissionRequested,
@@ -16,6 +17,8 @@ from dragoman.model.events import (
     RunEnded,
     SessionStarted,
     SessionUpdated,
+    ToolEnded,
+    ToolStarted,
     TurnEnded,
     TurnStarted,
 )
@@ -37,6 +40,8 @@ class Standing:
         """What the agent asked and nobody answered."""
         self._allowed: set[tuple[str | None, str]] = set()
         """Tool calls, by session and id, for which a permission was given."""
+        self._files: dict[tuple[str | None, str], list[str]] = {}
+        """Files that open tool calls, by session and id, are known to be about."""
         self.opening: list[Event] = []
         """All events before the first turn."""
         self.result: RunEnded | None = None
@@ -55,6 +60,9 @@ class Standing:
             PermissionResolved: self._resolved,
             QuestionAnswered: self._answered,
             HostAnswered: self._answered,
+            ToolStarted: self._tool_started,
+            FileChanged: self._file_changed,
+            ToolEnded: self._tool_ended,
             RunEnded: self._run_ended,
         }
 
@@ -78,6 +86,10 @@ class Standing:
     def allowed(self, session: str | None, call_id: str | None) -> bool:
         """Whether a permission was given for this tool call."""
         return call_id is not None and (session, call_id) in self._allowed
+
+    def files(self, request: Request) -> list[str]:
+        """The files that the call which a request is for was said to be about."""
+        return self._files.get((request.session, getattr(request, "call_id", None) or ""), [])
 
     def _agent_ready(self, event: AgentReady) -> None:
         self.ready = True
@@ -111,6 +123,18 @@ class Standing:
         if isinstance(request, PermissionRequested) and request.call_id and event.outcome == "allowed":
             self._allowed.add((request.session, request.call_id))
         self._answered(event)
+
+    def _tool_started(self, event: ToolStarted) -> None:
+        if event.locations and not event.replay:
+            self._files[event.session, event.call_id] = [location.path for location in event.locations]
+
+    def _file_changed(self, event: FileChanged) -> None:
+        if event.phase == "proposed" and event.call_id is not None and not event.replay:
+            known = self._files.setdefault((event.session, event.call_id), [])
+            known += [path for path in (event.path, event.move_to) if path is not None]
+
+    def _tool_ended(self, event: ToolEnded) -> None:
+        self._files.pop((event.session, event.call_id), None)
 
     def _run_ended(self, event: RunEnded) -> None:
         self.result = event

@@ -19,7 +19,8 @@ async def stop(run: Run) -> None:
     for what, seconds in (*run.plan.stop, LAST_STEP):
         if child.exited.is_set():
             return
-        child.remember_descendants()
+        run.helped = True
+        child.family.look()
         with anyio.move_on_after(seconds):
             if what == "interrupt":
                 await interrupt(run)

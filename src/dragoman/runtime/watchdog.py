@@ -15,14 +15,14 @@ class Watchdog:
 
     def __init__(self, mark: str) -> None:
         self._popen: subprocess.Popen[bytes] | None = None
-        self._told: set[family.Member] = set()
+        self._told: list[family.Member] = []
         if family.SYSTEM_HAS_PROC and mark and not getattr(sys, "frozen", False):
             with suppress(OSError):  # a run without a watchdog is better than none
                 self._popen = _start(mark)
 
     def tell(self, members: Family) -> None:
         """Whom to end: for those who do not carry the mark."""
-        everyone = members.known | {members.root}
+        everyone = [members.root, *members.known]
         pipe = self._popen.stdin if self._popen is not None else None
         if pipe is not None and everyone != self._told:
             self._told = everyone

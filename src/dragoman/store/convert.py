@@ -8,6 +8,7 @@ from dragoman.model.errors import UsageError
 from dragoman.model.events import Event
 from dragoman.model.frames import Exit
 from dragoman.store.sources import Input, Source, exit_of, open_source
+from dragoman.views import published
 from dragoman.wire import canonical
 from dragoman.wire.jsontext import Invalid
 from dragoman.wire.machine import Machine
@@ -31,6 +32,8 @@ def convert(
     opened = open_source(source, dialect, agent=agent)
     if opened.kind == "events":
         return _decoded(opened)
+    if opened.kind == "view":
+        return _read_back(opened)
     machine = machine_for(opened.launch.dialect, opened.launch.agent, native=native)
     return _interpreted(opened, machine, exit_of(exit) if isinstance(exit, int) else exit)
 
@@ -52,6 +55,12 @@ def _decoded(source: Source) -> Iterator[Event]:
             if isinstance(event, Invalid):
                 raise UsageError(f"line {frame.n} of {source.name} is no canonical event: {event.reason}")
             yield event
+
+
+def _read_back(source: Source) -> Iterator[Event]:
+    with closing(source):
+        lines = (frame.line for frame in source if frame.line.strip())
+        yield from published.readable(source.launch.dialect).read(lines)
 
 
 def native_lines(events: Iterable[Event]) -> Iterator[bytes]:

@@ -20,6 +20,8 @@ from dragoman.model.errors import UsageError
 from dragoman.model.events import SCHEMA
 from dragoman.model.frames import Exit, Frame, Launch
 from dragoman.store.recording import read_row, rows
+from dragoman.views import published
+from dragoman.wire.jsontext import parse
 
 Input = (
     str | os.PathLike[str] | bytes | BinaryIO | Iterable[bytes] | Iterable[str] | Sequence[os.PathLike[str]]
@@ -28,6 +30,9 @@ Input = (
 
 EVENTS = "events"
 """Said in place of a dialect: the file holds canonical events."""
+
+SOURCES = (*DIALECTS, EVENTS, *published.READABLE)
+"""All that a file can be: a dialect, canonical events, or a published view that can be read back."""
 
 LINES_TO_TELL_BY = 50
 """After so many lines that no dialect knows, it is none of them."""
@@ -68,10 +73,13 @@ class Source:
         return self._exits[-1] if self._exits else None
 
     @property
-    def kind(self) -> Literal["events", "session", "stream"]:
-        """What is in it: canonical events, a session as the agent stored it, or what it said while running."""
+    def kind(self) -> Literal["events", "view", "session", "stream"]:
+        """What is in it: canonical events, a view of them that can be read back, a session as the agent stored it,
+        or what it said while running."""
         if self.launch.dialect == EVENTS:
             return "events"
+        if self.launch.dialect in published.READABLE:
+            return "view"
         return "session" if DIALECTS[self.launch.dialect].file_only else "stream"
 
 
@@ -104,14 +112,13 @@ def _recognised(opened: "_Opened", dialect: str | None, agent: str | None) -> So
             launch, found = header, header.dialect
     else:
         frames = _frames_of(_whole(lines) if head.strip() == b"{" else lines)
-        if _is_canonical(head):
-            found = EVENTS
+        found = EVENTS if _is_canonical(head) else found or _published(head)
     chosen = dialect or found
     if chosen is None:
         chosen, frames = _detected(frames, name, head)
-    if chosen != EVENTS and chosen not in DIALECTS:
-        raise UsageError(f"no dialect is called {chosen!r}; known are: {', '.join((*DIALECTS, EVENTS))}")
-    speaker = agent or launch.agent or (DIALECTS[chosen].agent if chosen != EVENTS else "")
+    if chosen not in SOURCES:
+        raise UsageError(f"no dialect is called {chosen!r}; known are: {', '.join(SOURCES)}")
+    speaker = agent or launch.agent or (DIALECTS[chosen].agent if chosen in DIALECTS else "")
     launch = msgspec.structs.replace(launch, dialect=chosen, agent=speaker)
     return Source(name, launch, frames, exits, opened.close)
 
@@ -291,7 +298,7 @@ def _unknown(name: str, head: bytes) -> str:
         return f"{name} is no stream of an agent: it is binary"
     if head.lstrip()[:1] not in (b"{", b"["):
         return f"{name} is no stream of an agent: it does not begin with JSON"
-    return f"{name} is in no dialect known here; name one: {', '.join((*DIALECTS, EVENTS))}"
+    return f"{name} is in no dialect known here; name one: {', '.join(SOURCES)}"
 
 
 def _is_text(head: bytes) -> bool:
@@ -305,6 +312,12 @@ def _is_text(head: bytes) -> bool:
 class _First(Struct):
     type: str = ""
     schema: str = ""
+
+
+def _published(head: bytes) -> str | None:
+    """Which published view it is, if any."""
+    value = parse(head)
+    return published.detect(value) if isinstance(value, dict) else None
 
 
 def _is_canonical(line: bytes) -> bool:

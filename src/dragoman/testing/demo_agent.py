@@ -1,24 +1,23 @@
-"""The demo agent: a program that speaks Claude's stream-json both ways, with no model behind it.
+"""The demo agent: a small agent that speaks ACP, with no model behind it.
 
-What it says is a script. What it does is real: it reads, asks for permission, edits the file and runs the test
-in the folder it is started in. `dragoman demo` starts it as a child process; it needs only the standard library.
+What it says is a script. What it does is real: it runs the test, asks for permission and edits the file, in the
+folder of its session. `dragoman demo` starts it as a child process; it needs only the standard library.
 """
 
-import difflib
 import json
 import os
 import queue
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-VERSION = "1.0"
+VERSION = "2.0"
 MODEL = "scripted"
-SESSION = "de300000-0000-4000-8000-000000000001"
 PROMPT = "The test fails. Find out why and fix it."
 
 BROKEN = '''def mean(values):
@@ -34,8 +33,13 @@ print("ok: the mean of 2, 4, 6 is 4")
 """
 COMMAND = "python3 test_mean.py"
 STEPS = ("Run the test", "Find the fault in mean.py", "Fix it and run the test again")
+WINDOW = 200_000
+
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INTERNAL_ERROR = -32700, -32600, -32601, -32603
+NOT_FOUND = -32002
 
 Json = dict[str, Any]
+Turn = Callable[["Session"], None]
 
 
 def prepare(folder: Path) -> None:
@@ -44,234 +48,182 @@ def prepare(folder: Path) -> None:
     (folder / "test_mean.py").write_text(TEST)
 
 
-class Interrupted(Exception):
+class Cancelled(Exception):
     """The client wants the turn to stop."""
 
 
-class Wire:
-    """The two pipes. Requests of the client are answered whenever the script waits."""
+class Refused(Exception):
+    """The other side does not do what it was asked."""
 
-    def __init__(self, pace: float) -> None:
-        self.pace = pace
-        self.prompts: list[str] = []
-        self.cost = 0.0
-        self._inbox: queue.Queue[Json | None] = queue.Queue()
-        self._count = 0
-        threading.Thread(target=self._read, daemon=True).start()
+    def __init__(self, message: str, code: int = INVALID_REQUEST) -> None:
+        super().__init__(message)
+        self.code = code
 
-    def _read(self) -> None:
+
+class Client:
+    """The other end of the pipes."""
+
+    def __init__(self) -> None:
+        self.offers: Json = {}
+        """What it does for an agent, as it said in initialize."""
+        self._numbers = count(1)
+        self._waiting: dict[int, queue.Queue[Json]] = {}
+        self._lock = threading.Lock()
+
+    def send(self, **message: Any) -> None:
+        line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, separators=(",", ":"))
+        with self._lock:
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
+
+    def ask(self, method: str, **params: Any) -> Json:
+        """Ask something and wait for the answer."""
+        id, answer = next(self._numbers), queue.Queue[Json]()
+        self._waiting[id] = answer
+        self.send(id=id, method=method, params=params)
+        given = answer.get()
+        if "error" in given:
+            raise Refused(given["error"]["message"])
+        return dict(given.get("result") or {})
+
+    def listen(self) -> Iterator[Json]:
+        """What it asks and tells, to the end. Answers are handed to those who wait for them."""
         for line in sys.stdin.buffer:
-            if line.strip():
-                self._inbox.put(json.loads(line))
-        self._inbox.put(None)
+            try:
+                message = json.loads(line)
+            except ValueError:
+                self.send(id=None, error={"code": PARSE_ERROR, "message": "this is not JSON"})
+                continue
+            if "method" in message:
+                yield message
+            elif message.get("id") in self._waiting:
+                self._waiting.pop(message["id"]).put(message)
 
-    def number(self) -> int:
-        self._count += 1
-        return self._count
 
-    def write(self, message: Json) -> None:
-        sys.stdout.write(json.dumps(message, ensure_ascii=False, separators=(",", ":")) + "\n")
-        sys.stdout.flush()
+class Session:
+    """One conversation, in one folder."""
 
-    def say(self, type: str, **fields: Any) -> None:
-        uuid = f"00000000-0000-4000-8000-{self.number():012d}"
-        self.write({"type": type, **fields, "session_id": SESSION, "uuid": uuid})
+    def __init__(self, id: str, folder: str, client: Client, pace: float) -> None:
+        self.id = id
+        self.folder = Path(folder)
+        self.history: list[Json] = []
+        """What a client that comes back is told again."""
+        self.turns: queue.Queue[Turn] = queue.Queue()
+        self.cancels: list[threading.Event] = []
+        """One for each turn that is not over, in their order."""
+        self.cost = 0.0
+        self._client = client
+        self._pace = pace
+        self._trusted = False
+        """It need not ask any more."""
+        self._numbers = count(1)
+        self._words = 0
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def begin(self, turn: Turn) -> None:
+        """Its turn comes after those that were asked for before."""
+        self.cancels.append(threading.Event())
+        self.turns.put(turn)
+
+    def _work(self) -> None:
+        while True:
+            self.turns.get()(self)
+            self.cancels.pop(0)
+
+    def cancel(self) -> None:
+        for turn in list(self.cancels):
+            turn.set()
 
     def pause(self, beats: float = 1.0) -> None:
-        """Wait like something that thinks, and listen meanwhile."""
-        until = time.monotonic() + beats * self.pace
-        while (left := until - time.monotonic()) > 0:
-            try:
-                self._take(self._inbox.get(timeout=left))
-            except queue.Empty:
-                return
-
-    def next_prompt(self) -> str:
-        while not self.prompts:
-            try:
-                self._take(self._inbox.get())
-            except Interrupted:
-                continue
-        return self.prompts.pop(0)
-
-    def ask(self, request: Json) -> Json:
-        """Ask the client and wait for its answer."""
-        id = f"ask-{self.number()}"
-        self.write({"type": "control_request", "request_id": id, "request": request})
-        while True:
-            message = self._inbox.get()
-            response = (message or {}).get("response") or {}
-            if message and message["type"] == "control_response" and response.get("request_id") == id:
-                return dict(response.get("response") or {})
-            try:
-                self._take(message)
-            except Interrupted:
-                self.write({"type": "control_cancel_request", "request_id": id})
-                raise
-
-    def _take(self, message: Json | None) -> None:
-        if message is None:
-            raise SystemExit(0)
-        if message["type"] == "user":
-            content = message["message"]["content"]
-            self.prompts.append(content if isinstance(content, str) else _text(content))
-        elif message["type"] == "control_request":
-            request, id = message["request"]["subtype"], message["request_id"]
-            if request in ("initialize", "interrupt"):
-                answer = _ABOUT if request == "initialize" else {}
-                response: Json = {"subtype": "success", "request_id": id, "response": answer}
-            else:
-                response = {"subtype": "error", "request_id": id, "error": f"the demo agent has no {request}"}
-            self.write({"type": "control_response", "response": response})
-            if request == "interrupt":
-                raise Interrupted
-
-
-_ABOUT: Json = {"commands": [], "agents": [], "output_style": "default", "models": [], "account": {}}
-
-
-def _text(blocks: list[Json]) -> str:
-    return "\n".join(block["text"] for block in blocks if block.get("type") == "text")
-
-
-class Turn:
-    """One prompt and what comes of it."""
-
-    def __init__(self, wire: Wire, folder: Path) -> None:
-        self.wire = wire
-        self.folder = folder
-        self.began = time.monotonic()
-        self.words = self.words_before = 0
-        self.tokens_in = 0
-        self.denials: list[Json] = []
-        self.message = ""
-        self.block = 0
+        """Wait like something that thinks, unless the turn is over."""
+        if self.cancels[0].wait(beats * self._pace):
+            raise Cancelled
 
     # --- what it says ------------------------------------------------------------------------------------
 
-    def begin_message(self) -> None:
-        self.message, self.block = f"msg_{self.wire.number():03d}", 0
-        self.words_before = self.words
-        self.tokens_in += 1200
-        self.wire.say("system", subtype="status", status="requesting")
-        self.wire.pause(8)
-        self._event(type="message_start", message=self._envelope([]))
+    def tell(self, name: str, /, **fields: Any) -> None:
+        update = {"sessionUpdate": name, **fields}
+        self._client.send(method="session/update", params={"sessionId": self.id, "update": update})
 
-    def end_message(self, reason: str) -> None:
-        usage = {"output_tokens": self.words - self.words_before}
-        self._event(type="message_delta", delta={"stop_reason": reason}, usage=usage)
-        self._event(type="message_stop")
+    def remember(self, name: str, /, **fields: Any) -> None:
+        self.history.append({"sessionUpdate": name, **fields})
 
-    def text(self, text: str, kind: str = "text") -> str:
-        self._event(type="content_block_start", index=self.block, content_block={"type": kind, kind: ""})
-        for piece in _pieces(text):
-            self._event(
-                type="content_block_delta", index=self.block, delta={"type": f"{kind}_delta", kind: piece}
-            )
-            self.wire.pause()
-        self._close({"type": kind, kind: text} | ({"signature": "demo"} if kind == "thinking" else {}))
-        return text
+    def prompted(self, text: str) -> None:
+        self.remember("user_message_chunk", **_text(text), messageId=f"{self.id}-{next(self._numbers)}")
 
-    def call(
-        self, name: str, input: Json, work: Callable[[Json], tuple[str, Any]], *, ask: bool = False
-    ) -> bool:
-        """Use a tool: announce it, ask if need be, do it, report. Whether it went well."""
-        id = f"toolu_{self.wire.number():03d}"
-        start = {"type": "tool_use", "id": id, "name": name, "input": {}}
-        self._event(type="content_block_start", index=self.block, content_block=start)
-        self._event(
-            type="content_block_delta",
-            index=self.block,
-            delta={"type": "input_json_delta", "partial_json": json.dumps(input)},
-        )
-        self._close({**start, "input": input})
-        self.end_message("tool_use")
-        try:
-            allowed, input = self._permission(id, name, input) if ask else (True, input)
-            if not allowed:
-                return self._result(id, str(input["message"]), f"Error: {input['message']}", is_error=True)
-            self.wire.pause(10)
-            said, structured = work(input)
-        except Interrupted:
-            self._result(id, "The user stopped this tool.", "User rejected tool use", is_error=True)
-            raise
-        except (OSError, ValueError, subprocess.SubprocessError) as error:
-            return self._result(id, str(error), f"Error: {error}", is_error=True)
-        return self._result(id, said, structured, is_error=said.startswith("Exit code"))
-
-    def _permission(self, id: str, name: str, input: Json) -> tuple[bool, Json]:
-        answer = self.wire.ask(
-            {
-                "subtype": "can_use_tool",
-                "tool_name": name,
-                "display_name": name,
-                "input": input,
-                "permission_suggestions": [
-                    {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
-                ],
-                "tool_use_id": id,
-            }
-        )
-        if answer.get("behavior") == "allow":
-            return True, answer.get("updatedInput") or input
-        self.denials.append({"tool_name": name, "tool_use_id": id, "tool_input": input})
-        if answer.get("interrupt"):
-            raise Interrupted
-        return False, {"message": answer.get("message") or "denied"}
-
-    def _result(self, id: str, content: str, structured: Any, *, is_error: bool) -> bool:
-        block = {"tool_use_id": id, "type": "tool_result", "content": content, "is_error": is_error}
-        message = {"role": "user", "content": [block]}
-        self.wire.say("user", message=message, parent_tool_use_id=None, tool_use_result=structured)
-        return not is_error
-
-    def _event(self, **event: Any) -> None:
-        self.wire.say("stream_event", event=event, parent_tool_use_id=None)
-
-    def _close(self, block: Json) -> None:
-        self.wire.say("assistant", message=self._envelope([block]), parent_tool_use_id=None)
-        self._event(type="content_block_stop", index=self.block)
-        self.block += 1
-        self.words += len(json.dumps(block)) // 4
-
-    def _envelope(self, content: list[Json]) -> Json:
-        usage = {"input_tokens": 1200, "output_tokens": 1}
-        head = {"id": self.message, "type": "message", "role": "assistant", "model": MODEL}
-        return {**head, "content": content, "stop_reason": None, "stop_sequence": None, "usage": usage}
-
-    def end(self, subtype: str, **fields: Any) -> None:
-        self.wire.cost += self.tokens_in * 3e-6 + self.words * 15e-6
-        cost = round(self.wire.cost, 6)  # of all turns so far, as Claude counts it
-        usage = {"input_tokens": self.tokens_in, "output_tokens": self.words}
-        took = round((time.monotonic() - self.began) * 1000)
-        self.wire.say(
-            "result",
-            subtype=subtype,
-            is_error=subtype != "success",
-            duration_ms=took,
-            duration_api_ms=took,
-            num_turns=1,
-            total_cost_usd=cost,
-            usage=usage,
-            modelUsage={MODEL: {"inputTokens": self.tokens_in, "outputTokens": self.words, "costUSD": cost}},
-            permission_denials=self.denials,
-            **fields,
-        )
-
-    # --- what it does ------------------------------------------------------------------------------------
+    def say(self, text: str, kind: str = "agent_message_chunk") -> None:
+        """A message or a thought, a few words at a time, as models do."""
+        id = f"{self.id}-{next(self._numbers)}"
+        self.pause(8)
+        words = text.split(" ")
+        for start in range(0, len(words), 2):
+            piece = " ".join(words[start : start + 2]) + (" " if start + 2 < len(words) else "")
+            self.tell(kind, **_text(piece), messageId=id)
+            self._words += len(piece)
+            self.pause()
+        self.remember(kind, **_text(text), messageId=id)
 
     def plan(self, done: int) -> None:
         status = ["completed"] * done + ["in_progress"] + ["pending"] * len(STEPS)
-        todos = [
-            {"content": step, "status": state, "activeForm": step}
+        entries = [
+            {"content": step, "priority": "medium", "status": state}
             for step, state in zip(STEPS, status, strict=False)
         ]
-        self.call("TodoWrite", {"todos": todos}, lambda _: ("Todos have been modified.", {"newTodos": todos}))
+        self.tell("plan", entries=entries)
+        self.remember("plan", entries=entries)
 
-    def run(self, input: Json) -> tuple[str, Any]:
+    def usage(self) -> Json:
+        """Made up, as everything that a model would count."""
+        read, written = 1200, self._words // 4
+        self.cost = round(self.cost + read * 3e-6 + written * 15e-6, 6)
+        self.tell(
+            "usage_update", used=read + written, size=WINDOW, cost={"amount": self.cost, "currency": "USD"}
+        )
+        return {"inputTokens": read, "outputTokens": written, "totalTokens": read + written}
+
+    # --- what it does ------------------------------------------------------------------------------------
+
+    def tool(self, name: str, kind: str, title: str, work: Callable[[], Json], **call: Any) -> bool:
+        """Use a tool: announce it, do it, report. Whether it went well."""
+        id = call.pop("id", None) or self.call_id()
+        known = {"toolCallId": id, "name": name, "title": title, "kind": kind, **call}
+        report: Json
+        self.tell("tool_call", **known, status="in_progress")
+        self.pause(10)
+        try:
+            report = {"status": "completed", **work()}
+        except (OSError, Refused, ValueError) as error:
+            report = {"status": "failed", "content": [{"type": "content", **_text(str(error))}]}
+        self.tell("tool_call_update", toolCallId=id, **report)
+        self.remember("tool_call", **(known | report))
+        return bool(report["status"] == "completed")
+
+    def call_id(self) -> str:
+        return f"{self.id}-call-{next(self._numbers)}"
+
+    def allowed(self, call: Json) -> bool:
+        """Ask for permission, unless it was given once and for all."""
+        if self._trusted:
+            return True
+        options = {"allow_once": "Yes, this once", "allow_always": "Yes, always", "reject_once": "No"}
+        outcome = self._client.ask(
+            "session/request_permission",
+            sessionId=self.id,
+            toolCall=call,
+            options=[{"optionId": kind, "name": name, "kind": kind} for kind, name in options.items()],
+        )["outcome"]
+        if outcome["outcome"] == "cancelled":
+            raise Cancelled
+        self._trusted = outcome["optionId"] == "allow_always"
+        return bool(outcome["optionId"] != "reject_once")
+
+    def run(self) -> bool:
+        return self.tool("run_command", "execute", COMMAND, self._run, rawInput={"command": COMMAND})
+
+    def _run(self) -> Json:
         path = os.pathsep.join((os.path.dirname(sys.executable), os.environ.get("PATH", os.defpath)))
         done = subprocess.run(
-            input["command"],
+            COMMAND,
             shell=True,
             cwd=self.folder,
             env={"PATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
@@ -283,116 +235,196 @@ class Turn:
             check=False,
         )
         output = done.stdout.strip()
-        if done.returncode:
-            said = f"Exit code {done.returncode}\n{output}"
-            return said, f"Error: {said}"
-        return output, {"stdout": output, "stderr": "", "interrupted": False}
-
-    def read(self, input: Json) -> tuple[str, Any]:
-        text = Path(input["file_path"]).read_text()
-        numbered = "\n".join(f"{n}\t{line}" for n, line in enumerate(text.splitlines(), 1))
-        return numbered, {"type": "text", "file": {"filePath": input["file_path"], "content": text}}
-
-    def edit(self, input: Json) -> tuple[str, Any]:
-        path = Path(input["file_path"])
-        before = path.read_text()
-        if input["old_string"] not in before:
-            raise ValueError(f"{input['old_string']!r} is not in {path.name}")
-        after = before.replace(input["old_string"], input["new_string"], 1)
-        path.write_text(after)
-        old, new = before.splitlines(), after.splitlines()
-        lines = list(difflib.unified_diff(old, new, lineterm="", n=max(len(old), len(new))))[3:]
-        hunk = {"oldStart": 1, "oldLines": len(old), "newStart": 1, "newLines": len(new), "lines": lines}
-        structured = {
-            "filePath": str(path),
-            "oldString": input["old_string"],
-            "newString": input["new_string"],
-            "originalFile": before,
-            "structuredPatch": [hunk],
-            "userModified": False,
-            "replaceAll": False,
+        return {
+            "status": "failed" if done.returncode else "completed",
+            "content": [{"type": "content", **_text(output)}],
+            "rawOutput": {"output": output, "exit_code": done.returncode},
         }
-        return f"The file {path} has been updated successfully.", structured
+
+    def read(self, path: Path) -> bool:
+        def work() -> Json:
+            return {"content": [{"type": "content", **_text(self._content(path))}]}
+
+        place = [{"path": str(path)}]
+        return self.tool("read_file", "read", path.name, work, locations=place, rawInput=place[0])
+
+    def edit(self, path: Path, old: str, new: str) -> bool:
+        """The client is shown the change and asked; it also writes the file, if it offers that."""
+        before = self._content(path)
+        after = before.replace(old, new, 1)
+        about: Json = {
+            "locations": [{"path": str(path)}],
+            "rawInput": {"path": str(path), "old": old, "new": new},
+            "content": [{"type": "diff", "path": str(path), "oldText": before, "newText": after}],
+        }
+        call = {
+            "toolCallId": self.call_id(),
+            "name": "edit_file",
+            "title": path.name,
+            "kind": "edit",
+            **about,
+        }
+        if not self.allowed({**call, "status": "pending"}):
+            self.tell("tool_call_update", toolCallId=call["toolCallId"], status="failed")
+            return False
+
+        def work() -> Json:
+            if old not in before:
+                raise ValueError(f"{old!r} is not in {path.name}")
+            if self._offered("writeTextFile"):
+                self._client.ask("fs/write_text_file", sessionId=self.id, path=str(path), content=after)
+            else:
+                path.write_text(after)
+            return {"content": about["content"]}
+
+        return self.tool("edit_file", "edit", path.name, work, id=call["toolCallId"], **about)
+
+    def _content(self, path: Path) -> str:
+        if self._offered("readTextFile"):
+            return str(self._client.ask("fs/read_text_file", sessionId=self.id, path=str(path))["content"])
+        return path.read_text()
+
+    def _offered(self, what: str) -> bool:
+        return bool((self._client.offers.get("fs") or {}).get(what))
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """A few words at a time, as models do."""
-    words = text.split(" ")
-    for start in range(0, len(words), 2):
-        last = start + 2 >= len(words)
-        yield " ".join(words[start : start + 2]) + ("" if last else " ")
+def _text(text: str) -> Json:
+    return {"content": {"type": "text", "text": text}}
 
 
-def the_job(turn: Turn) -> str:
+def _words(blocks: list[Json]) -> str:
+    return "\n".join(block["text"] for block in blocks if block["type"] == "text")
+
+
+def the_job(session: Session) -> None:
     """Find the fault and fix it."""
-    begin, text, call = turn.begin_message, turn.text, turn.call
-    file = str(turn.folder / "mean.py")
-    begin()
-    text("A failing test: see it fail first, then read the code.", "thinking")
-    text("I'll run the test first and see what it says.")
-    turn.plan(0)
-    begin()
-    call("Bash", {"command": COMMAND, "description": "Run the test"}, turn.run)
-    begin()
-    text("It divides by the wrong number, by the look of it.")
-    call("Read", {"file_path": file}, turn.read)
-    begin()
-    text("There it is: `len(values) - 1` belongs to a sample variance, not to a mean.")
-    fixed = call("Edit", {"file_path": file, "old_string": OLD, "new_string": NEW}, turn.edit, ask=True)
-    begin()
-    if not fixed:
-        answer = text("Then I leave mean.py as it is. The fault is the `- 1` in its last line.")
-        turn.end_message("end_turn")
-        return answer
-    turn.plan(2)
-    begin()
-    passed = call("Bash", {"command": COMMAND, "description": "Run the test again"}, turn.run)
-    begin()
-    if passed:
-        turn.plan(3)
-        begin()
-        answer = text("Fixed: `mean` now divides by the number of values, and the test passes.")
+    file = session.folder / "mean.py"
+    session.say("A failing test: see it fail first, then read the code.", "agent_thought_chunk")
+    session.say("I'll run the test first and see what it says.")
+    session.plan(0)
+    session.run()
+    session.plan(1)
+    session.say("It divides by the wrong number, by the look of it.")
+    session.read(file)
+    session.say("There it is: `len(values) - 1` belongs to a sample variance, not to a mean.")
+    session.plan(2)
+    if not session.edit(file, OLD, NEW):
+        session.say("Then I leave mean.py as it is. The fault is the `- 1` in its last line.")
+    elif session.run():
+        session.plan(3)
+        session.say("Fixed: `mean` now divides by the number of values, and the test passes.")
     else:
-        answer = text("The test still fails: the edit was not the one I asked for.")
-    turn.end_message("end_turn")
-    return answer
+        session.say("The test still fails: the edit was not the one I asked for.")
 
 
-def no_job(turn: Turn) -> str:
+def no_job(session: Session) -> None:
     """Anywhere else than in a prepared folder it does nothing, and says so."""
-    turn.begin_message()
-    said = "I am a script, not a model: I know one job, in the folder that `dragoman demo` makes for me."
-    answer = turn.text(said)
-    turn.end_message("end_turn")
-    return answer
+    session.say(
+        "I am a script, not a model: I know one job, in the folder that `dragoman demo` makes for me."
+    )
+
+
+class Agent:
+    """Answers the client. Sessions are kept in `store`, if there is one, else only in memory."""
+
+    def __init__(self, client: Client, pace: float, store: Path | None) -> None:
+        self._client = client
+        self._pace = pace
+        self._store = store
+        self._sessions: dict[str, Session] = {}
+        self._numbers = count(1)
+        self._answers: dict[str, Callable[[Json], Json]] = {
+            "initialize": self._initialize,
+            "session/new": self._new,
+            "session/load": self._load,
+            "session/close": self._close,
+        }
+
+    def serve(self) -> None:
+        for message in self._client.listen():
+            method, id, params = message["method"], message.get("id"), message.get("params") or {}
+            try:
+                if method == "session/cancel":
+                    self._find(params).cancel()
+                elif method == "session/prompt":
+                    self._find(params).begin(partial(self._turn, id, _words(params["prompt"])))
+                elif method in self._answers:
+                    self._client.send(id=id, result=self._answers[method](params))
+                elif id is not None:
+                    raise Refused(f"the demo agent has no {method}", METHOD_NOT_FOUND)
+            except Refused as refusal:
+                if id is not None:
+                    self._client.send(id=id, error={"code": refusal.code, "message": str(refusal)})
+
+    def _initialize(self, params: Json) -> Json:
+        self._client.offers = params.get("clientCapabilities") or {}
+        return {
+            "protocolVersion": 1,
+            "agentInfo": {"name": "dragoman-demo", "title": "Demo agent", "version": VERSION},
+            "agentCapabilities": {"loadSession": True, "sessionCapabilities": {"close": {}}},
+            "authMethods": [],
+        }
+
+    def _new(self, params: Json) -> Json:
+        id = next(id for id in (f"demo-{number}" for number in self._numbers) if not self._kept(id))
+        self._sessions[id] = Session(id, params["cwd"], self._client, self._pace)
+        return {"sessionId": id}
+
+    def _load(self, params: Json) -> Json:
+        """Tell all of an earlier session again."""
+        id = params["sessionId"]
+        history = self._sessions[id].history if id in self._sessions else self._kept(id)
+        if not history:
+            raise Refused(f"no session is called {id}", NOT_FOUND)
+        session = self._sessions[id] = Session(id, params["cwd"], self._client, self._pace)
+        session.history = history
+        for update in history:
+            session.tell(
+                update["sessionUpdate"], **{key: update[key] for key in update if key != "sessionUpdate"}
+            )
+        return {}
+
+    def _close(self, params: Json) -> Json:
+        self._find(params).cancel()
+        return {}
+
+    def _turn(self, id: Any, text: str, session: Session) -> None:
+        session.prompted(text)
+        try:
+            (the_job if (session.folder / "mean.py").is_file() else no_job)(session)
+            answer: Json = {"result": {"stopReason": "end_turn", "usage": session.usage()}}
+        except Cancelled:
+            answer = {"result": {"stopReason": "cancelled"}}
+        except Exception as error:  # a client that waits shall hear of it
+            answer = {"error": {"code": INTERNAL_ERROR, "message": f"{type(error).__name__}: {error}"}}
+        self._keep(session)
+        self._client.send(id=id, **answer)
+
+    # ---------------------------------------------------------------------------------------------------
+
+    def _find(self, params: Json) -> Session:
+        session = self._sessions.get(params.get("sessionId", ""))
+        if session is None:
+            raise Refused(f"no session is called {params.get('sessionId')}", NOT_FOUND)
+        return session
+
+    def _keep(self, session: Session) -> None:
+        if self._store is not None:
+            self._store.mkdir(parents=True, exist_ok=True)
+            (self._store / f"{session.id}.json").write_text(json.dumps(session.history))
+
+    def _kept(self, id: str) -> list[Json]:
+        file = self._store / f"{id}.json" if self._store is not None and os.path.basename(id) == id else None
+        return list(json.loads(file.read_text())) if file is not None and file.is_file() else []
 
 
 def main() -> None:
     if "--version" in sys.argv:
         print(f"{VERSION} (Dragoman demo agent)")
         return
-    pace = float(sys.argv[sys.argv.index("--pace") + 1]) if "--pace" in sys.argv else 0.04
-    wire, folder = Wire(pace), Path.cwd()
-    while True:
-        wire.next_prompt()
-        turn = Turn(wire, folder)
-        wire.say(
-            "system",
-            subtype="init",
-            cwd=str(folder),
-            tools=["Bash", "Edit", "Read", "TodoWrite"],
-            mcp_servers=[],
-            model=MODEL,
-            permissionMode="default",
-            slash_commands=[],
-            apiKeySource="none",
-            claude_code_version=VERSION,
-        )
-        try:
-            answer = the_job(turn) if (folder / "mean.py").is_file() else no_job(turn)
-            turn.end("success", result=answer, stop_reason="end_turn", terminal_reason="completed")
-        except Interrupted:
-            turn.end("error_during_execution", errors=[], terminal_reason="aborted_tools")
+    options = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=False))
+    store = Path(options["--sessions"]) if "--sessions" in options else None
+    Agent(Client(), float(options.get("--pace", 0.04)), store).serve()
 
 
 if __name__ == "__main__":

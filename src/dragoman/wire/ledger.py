@@ -71,7 +71,8 @@ class Ledger:
         """How the last turn ended."""
         self.heard_client = False
         """Some frame was the client's: the answers to requests are in the stream."""
-        self._native = native
+        self.keeps_lines = native
+        """The first event of each frame that the agent wrote carries its exact text."""
         self._tools_end_with_turns = tools_end_with_turns
         self._out: list[Event] = []
         self._launch = Launch(agent="", dialect="")
@@ -311,7 +312,7 @@ class Ledger:
                 event.agent_time = self.agent_time
             if not self.frame_named:
                 self.frame_named = True
-                if self._native and frame.dir == "out":
+                if self.keeps_lines and frame.dir == "out":
                     attach(event, frame)
         self._out.append(event)
 

@@ -57,14 +57,7 @@ def test_all_agents_are_found_by_name() -> None:
 
 def test_a_plan() -> None:
     plan = planned("qwen-code", extra_args=["--verbose"], native={"mode": "yolo", "add_dirs": ["/other"]})
-    assert plan.argv == [
-        "/bin/agent",
-        "-y",
-        "@qwen-code/qwen-code",
-        "--acp",
-        "--experimental-skills",
-        "--verbose",
-    ]
+    assert plan.argv == ["/bin/agent", "--acp", "--experimental-skills", "--verbose"]
     machine = plan.machine
     assert isinstance(machine, Acp)
     assert (machine.usage_rule, plan.roots) == ("calls", ["/other"])
@@ -74,6 +67,23 @@ def test_a_plan() -> None:
         True,
     )
     assert Capability.SET_MODEL not in planned("github-copilot-cli").capabilities
+
+
+@pytest.mark.parametrize(
+    ("name", "executable", "arguments"),
+    [
+        ("codex-acp", "/bin/npx", ["-y", "@agentclientprotocol/codex-acp"]),
+        ("codex-acp", "/bin/codex-acp", []),
+        ("auggie", "/bin/auggie", ["--acp"]),
+        ("fast-agent", "/bin/uvx", ["--from", "fast-agent-acp", "fast-agent-acp", "-x"]),
+        ("fast-agent", "/opt/fast-agent", ["-x"]),
+        ("opencode", "/opt/oc", ["acp"]),
+    ],
+)
+def test_an_agent_that_is_there_need_not_be_fetched(
+    name: str, executable: str, arguments: list[str]
+) -> None:
+    assert AGENTS[name].plan(config(name), executable, "acp").argv == [executable, *arguments]
 
 
 @pytest.mark.parametrize(

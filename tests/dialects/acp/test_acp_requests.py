@@ -44,8 +44,8 @@ def test_a_permission_starts_its_tool() -> None:
     ("options", "answer", "sent", "outcome"),
     [
         (OPTIONS, {"decision": "allow"}, "yes", "allowed"),
-        (OPTIONS, {"decision": "allow", "remember": ["always"]}, "yes-always", "allowed"),
-        (OPTIONS, {"decision": "allow", "remember": ["session"]}, "yes-always", "allowed"),
+        (OPTIONS, {"decision": "allow", "remember": ["always"]}, "yes", "allowed"),
+        (OPTIONS, {"decision": "allow", "remember": ["session"]}, "yes", "allowed"),
         (OPTIONS, {"decision": "deny"}, "no", "denied"),
         (OPTIONS, {"option": "yes-always"}, "yes-always", "allowed"),
         (OPTIONS, {"decision": "allow", "option": "no"}, "no", "denied"),

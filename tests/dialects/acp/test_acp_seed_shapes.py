@@ -112,7 +112,7 @@ def test_a_permission_in_the_first_shape() -> None:
     options = [{"optionId": kind, "name": kind, "kind": kind} for kind in kinds]
     talk = Talk().working()
     talk.agent(permission(id=100, call="call-77", options=options, rawInput={"command": "npm test"}))
-    talk.say(c.Answer(request="100", decision="deny", remember=["always"]))
+    talk.say(c.Answer(request="100", option="reject_always"))
     assert talk.sent[-1]["result"]["outcome"] == {"outcome": "selected", "optionId": "reject_always"}
     [asked] = talk.of(ev.PermissionRequested)
     assert asked.ext == {"acp.options": options}

@@ -135,6 +135,7 @@ def test_an_answer_that_comes_after_its_turn_is_over_names_no_other_turn() -> No
     wire.say(c.Prompt(text="b", id="p2"))
     wire.answer(late, {"turn": {"id": TURN, "status": "inProgress"}})
     wire.answer(wire.next("turn/start"), {"turn": {"id": "second", "status": "inProgress"}})
+    wire.note("turn/started", threadId=THREAD, turn={"id": "second", "status": "inProgress"})
     wire.say(c.Interrupt(id="i"))
     assert wire.next("turn/interrupt")["params"] == {"threadId": THREAD, "turnId": "second"}
 
@@ -165,7 +166,7 @@ def test_images_and_files_in_prompts() -> None:
         wire.machine.send(c.Steer(text="", blocks=[DiffBlock(path="x")], session=THREAD))
 
 
-def test_steering_waits_for_the_name_of_the_turn() -> None:
+def test_steering_waits_until_the_turn_is_under_way() -> None:
     wire = Wire().opened()
     with pytest.raises(UsageError, match="no turn"):
         wire.say(c.Steer(text="too early", id="s0"))
@@ -175,6 +176,8 @@ def test_steering_waits_for_the_name_of_the_turn() -> None:
     wire.say(c.Interrupt(id="i1"))
     assert wire.sent == []
     wire.answer(start, {"turn": {"id": TURN, "status": "inProgress"}})
+    assert wire.sent == []  # now it has a name, but the real one would say: no active turn
+    wire.note("turn/started", threadId=THREAD, turn={"id": TURN, "status": "inProgress"})
     steer = wire.next("turn/steer")
     assert steer["params"]["expectedTurnId"] == TURN
     assert wire.next("turn/interrupt")["params"] == {"threadId": THREAD, "turnId": TURN}

@@ -92,7 +92,7 @@ def asked(method: str, **params: Any) -> Wire:
             ELICITATION,
             {"_meta": MCP_TOOL},
             {"decision": "allow", "remember": ["always"]},
-            {"action": "accept", "content": {}, "_meta": {"persist": "always"}},
+            {"action": "accept", "content": {}, "_meta": {"persist": "session"}},
             "allowed",
         ),
         (ELICITATION, {"_meta": MCP_TOOL}, {"decision": "deny"}, {"action": "decline"}, "denied"),

@@ -6,7 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args, get_origin
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -19,7 +19,8 @@ from dragoman.model.events import EVENTS, Event
 from dragoman.model.usage import Usage
 from dragoman.store.convert import convert
 from dragoman.views import untether
-from dragoman.views.untether import CompletedEvent, UntetherEvent, encode, projector
+from dragoman.views.published import encode
+from dragoman.views.untether import CompletedEvent, UntetherEvent, projector
 from golden import captures, source
 from views.untether.showing import actions, completed, said, seen, started
 
@@ -51,8 +52,7 @@ def hold(items: list[Struct]) -> None:
             over.add(item.action.id)
         else:
             assert item.action.id in begun
-    for item in items:
-        line = encode(item)
+    for line in map(encode, items):
         assert b"\n" not in line
         msgspec.json.decode(line, type=UntetherEvent)
 
@@ -97,7 +97,7 @@ _VALUES: dict[str, list[Any]] = {
 }
 """What the fields may hold that the view reads; all other fields keep their defaults, or are texts and words."""
 
-_LIKELY = [
+_LIKELY: list[type[Event]] = [
     ev.ToolStarted,
     ev.ToolUpdated,
     ev.ToolEnded,
@@ -107,11 +107,11 @@ _LIKELY = [
     ev.TurnEnded,
     ev.Error,
 ]
-_RARE = {ev.RunEnded}
+_OTHERS = [kind for kind in EVENTS.values() if kind is not ev.RunEnded]
 
 
 def event(dice: random.Random) -> Event:
-    kind = dice.choice(_LIKELY if dice.random() < 0.5 else [k for k in EVENTS.values() if k not in _RARE])
+    kind: type[Event] = dice.choice(_LIKELY if dice.random() < 0.5 else _OTHERS)
     fields: dict[str, Any] = {}
     for info in msgspec.structs.fields(kind):
         words = get_args(info.type)

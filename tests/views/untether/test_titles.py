@@ -111,8 +111,8 @@ def test_a_path_outside_stays_whole() -> None:
         == "read: `/elsewhere/a`"
     )
     assert (
-        shown(GEMINI, "read_file", {"path": "/work/a"}, compat="untether-0.35", cwd="/w").title
-        == "read: `/work/a`"
+        shown(GEMINI, "read_file", {"path": "/wide/a"}, compat="untether-0.35", cwd="/w").title
+        == "read: `/wide/a`"
     )
 
 

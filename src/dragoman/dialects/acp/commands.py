@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec import structs
+
 from dragoman.dialects.acp import content, opening
 from dragoman.dialects.acp.connection import OPENINGS, Connection
 from dragoman.dialects.acp.opening import Opening
@@ -19,6 +21,8 @@ class Commands:
         self._connection = connection
         self._requests = requests
         self._agent = agent or "acp"
+        self.opening = Opening()
+        """What every session is opened with, beside what its own command says."""
 
     def check(self, command: c.Command) -> None:
         """Raises for what cannot be said, before it is held back: then it is too late."""
@@ -51,7 +55,10 @@ class Commands:
         """The request that says a command."""
         agreement = self._connection.agreement
         if isinstance(command, c.OpenSession):
-            wanted = Opening(cwd=command.cwd, resume=command.resume, mcp_servers=command.mcp_servers)
+            servers = {**self.opening.mcp_servers, **command.mcp_servers}
+            wanted = structs.replace(
+                self.opening, cwd=command.cwd, resume=command.resume, fork=False, mcp_servers=servers
+            )
             return opening.session(wanted, agreement)
         session = self._connection.session(command.session)
         if isinstance(command, c.Prompt):

@@ -89,7 +89,8 @@ class Acp(Machine):
     def on_start(self, launch: Launch) -> None:
         self.opening.cwd = self.opening.cwd or launch.cwd or "/"
         handshake = self._handshake
-        handshake.opening, handshake.offers = self.opening, self.offers
+        handshake.opening = self._commands.opening = self.opening
+        handshake.offers = self.offers
         handshake.usage_rule, handshake.opens_session = self.usage_rule, self.opens_session
         handshake.begin()
 

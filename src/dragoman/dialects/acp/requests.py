@@ -28,7 +28,6 @@ HOST: Final[dict[str, str]] = {
 
 _WORDS: Final = {"accepted": "accept", "declined": "decline", "cancelled": "cancel"}
 _ACTIONS: Final[dict[str | None, Any]] = {word: action for action, word in _WORDS.items()}
-_LASTING: Final = frozenset(("always", "session"))
 
 
 class Pending(Struct):
@@ -63,7 +62,7 @@ class Requests:
         elif request.method == QUESTION:
             self._ledger.put(_question(id, params))
         elif request.method in HOST:
-            call_id = session.tools.at(t.text(params, "path")) if session is not None else None
+            call_id = _call_of(params, session) if session is not None else None
             self._ledger.put(
                 ev.HostCalled(request_id=id, method=request.method, params=params, call_id=call_id)
             )
@@ -162,8 +161,19 @@ class Requests:
         return pending
 
 
+def _call_of(params: Any, session: Session) -> str | None:
+    """The tool call that works on the file, or runs the command, that the client is asked for."""
+    command = t.text(params, "command")
+    if command is None:
+        return session.tools.at(t.text(params, "path"))
+    args = [arg for arg in t.items(params, "args") if isinstance(arg, str)]
+    return session.tools.running(" ".join((command, *args)))
+
+
 def _choice(command: c.Answer, options: list[ev.PermissionOption]) -> str | None:
-    """The option that says what was decided; None if there is none, which only a denial can do without."""
+    """The option that says what was decided; None if there is none, which only a denial can do without. An answer that
+    is to last is kept by our own policy: an agent that keeps it may take it for more than was meant (to Gemini CLI
+    one edit is every edit), so its lasting options are only ever chosen by their ids."""
     if command.updated_input is not None:
         raise UsageError("a permission of an ACP agent cannot be granted with another input")
     if command.option is not None:
@@ -172,8 +182,7 @@ def _choice(command: c.Answer, options: list[ev.PermissionOption]) -> str | None
             raise UsageError(f"the request has no option {command.option!r}; it has: {known}")
         return command.option
     word = "allow" if command.decision == "allow" else "reject"
-    lasting = any(item in _LASTING for item in command.remember if isinstance(item, str))
-    kinds = (f"{word}_always", f"{word}_once") if lasting else (f"{word}_once", f"{word}_always")
+    kinds = (f"{word}_once", f"{word}_always")
     found = next((option.id for kind in kinds for option in options if option.kind == kind), None)
     if found is None and word == "allow":
         raise UsageError("the request has no option that allows it: answer with one of its own")

@@ -67,6 +67,17 @@ class Tools:
         ]
         return ids[0] if len(ids) == 1 else None
 
+    def running(self, command: str | None) -> str | None:
+        """The open call that runs just this command, if it is only one. Agents show it in their title, or quoted."""
+        ids = [
+            call.id
+            for call in self._calls.values()
+            if command in (text(call.input, "command"), (call.title or "").strip("`"))
+            and call.kind == "execute"
+            and self._ledger.tool_open(call.id)
+        ]
+        return ids[0] if len(ids) == 1 else None
+
     def abandon(self) -> None:
         """The history is over: what it left open did not end in it."""
         for call in self._calls.values():

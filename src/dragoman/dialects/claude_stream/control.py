@@ -203,8 +203,8 @@ class Controls:
         if command.decision == "allow":
             updated = command.updated_input if command.updated_input is not None else request.get("input", {})
             response: dict[str, Any] = {"behavior": "allow", "updatedInput": updated}
-            if command.remember:
-                response["updatedPermissions"] = command.remember
+            if updates := [item for item in command.remember if isinstance(item, dict)]:
+                response["updatedPermissions"] = updates  # any other word is one of our own policy
         else:
             response = {"behavior": "deny", "message": command.message or "Denied."}
             if command.interrupt:

@@ -39,6 +39,8 @@ class ClaudeStream(Machine):
         self._controls = control.Controls(self.ledger, self._calls)
         self._costs = Costs()
         self._requests = 0
+        self._partial: set[str | None] = set()
+        """Flat messages of which only pieces have come."""
         self._blocked = False
         self._error_code: str | None = None
         self._handlers: dict[type[m.Native], Callable[[Any], None]] = {
@@ -261,12 +263,26 @@ class ClaudeStream(Machine):
 
     def _flat_message(self, message: m.FlatMessage) -> None:
         if message.role == "assistant":
-            said = m.ApiMessage(id=message.id, model=message.model, content=message.content)
             self._begin()
-            self._say(said, message.id or message.uuid, None)
+            self._flat_answer(message)
         else:
             user = m.ApiMessage(content=message.content)
             self._user(m.User(message=user, uuid=message.uuid))
+
+    def _flat_answer(self, message: m.FlatMessage) -> None:
+        """Pieces first, where it is partial (specification 004 §7.5), then whole under the same id."""
+        text = text_of_content(message.content)
+        if message.partial:
+            self._partial.add(message.id)
+            self.ledger.put(ev.Delta(text=text, message_id=message.id))
+        elif message.id in self._partial:
+            self._partial.discard(message.id)
+            self.ledger.put(
+                ev.Message(role="assistant", text=text, message_id=message.id, model=message.model)
+            )
+        else:
+            said = m.ApiMessage(id=message.id, model=message.model, content=message.content)
+            self._say(said, message.id or message.uuid, None)
 
     def _flat_tool_use(self, message: m.FlatToolUse) -> None:
         self._begin()

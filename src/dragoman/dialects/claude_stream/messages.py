@@ -367,6 +367,8 @@ class FlatMessage(Native):
     content: Any = None
     model: str | None = None
     id: str | None = None
+    partial: bool | None = None
+    """A piece of a message that follows whole."""
 
 
 class FlatToolUse(Native):

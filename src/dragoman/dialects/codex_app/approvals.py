@@ -14,7 +14,8 @@ from dragoman.wire import codex_values as v
 SESSION: Final = "session"
 """In Answer.remember: not to be asked again in this session."""
 ALWAYS: Final = "always"
-"""For MCP tools: not to be asked again at all."""
+"""Nor ever: which our own policy sees to, so to Codex it is said for this session. What Codex itself would write down
+(for MCP tools: `persist`) is only ever chosen by its own id."""
 
 
 class Choice(Struct, frozen=True, kw_only=True):
@@ -151,11 +152,8 @@ def chosen(choices: list[Choice], command: Answer) -> Choice:
             raise UsageError(f"the request has no option {command.option!r}; it has: {', '.join(by_id)}")
         return by_id[command.option]
     if command.decision == "allow":
-        if SESSION in command.remember and ALLOW_SESSION in by_id:
-            return by_id[ALLOW_SESSION]
-        if ALWAYS in command.remember and "acceptAlways" in by_id:
-            return by_id["acceptAlways"]
-        return by_id[ALLOW]
+        lasting = any(word in command.remember for word in (SESSION, ALWAYS)) and ALLOW_SESSION in by_id
+        return by_id[ALLOW_SESSION if lasting else ALLOW]
     return by_id[STOP] if command.interrupt and STOP in by_id else by_id[DENY]
 
 

@@ -23,8 +23,6 @@ class Commands:
         """Said before there was a thread."""
         self._until_turn: list[c.Steer | c.Interrupt] = []
         """Said before Codex had named the turn that they are for."""
-        self._prompted = False
-        """The first turn of the main thread was asked for."""
 
     def lines(self, command: c.Command) -> list[bytes]:
         if isinstance(command, c.Close):
@@ -66,8 +64,7 @@ class Commands:
 
     def _turn_params(self, command: c.Prompt, thread: Thread) -> dict[str, Any]:
         params = {"input": wording.input_of(command.text, command.blocks), **self.opening.get("turn", {})}
-        if thread.id == self._threads.main and not self._prompted:
-            self._prompted = True
+        if thread.as_configured and not thread.begun:
             params |= self.opening.get("first_turn", {})
             if "mode" in self.opening:  # which names the model, so it cannot be said before there is one
                 params |= wording.mode_settings(self.opening["mode"], thread.model)

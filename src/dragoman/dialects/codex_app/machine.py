@@ -84,6 +84,8 @@ class CodexApp(Machine):
         self._facts = Facts(self.ledger, self._threads)
         self._talk = Conversation(self.ledger, self._threads, self._requests)
         self._commands = Commands(self.ledger, self._threads, self._peer)
+        self._ours = False
+        """The client is one of us: what it opens under another id than OPEN it opens by command."""
         self._failure: ev.ErrorInfo | None = None
         """Why it could not be opened."""
         self._refused: set[str] = set()
@@ -278,9 +280,11 @@ class CodexApp(Machine):
             version = agent.partition("/")[2].partition(" ")[0] or None
             self.ledger.put(ev.AgentReady(name="codex", cli_version=version, capabilities=result))
         if response.id == INITIALIZE:
+            self._ours = True
             self.owe(self._peer.notify("initialized"))
             method = self.opening.get("method", "thread/start")
-            self.owe(self._peer.request(method, self.opening.get("params", {}), id=OPEN))
+            if self.opens_session:
+                self.owe(self._peer.request(method, self.opening.get("params", {}), id=OPEN))
 
     def _opened(self, response: jsonrpc.Response, method: str, result: dict[str, Any]) -> None:
         params = response.params if isinstance(response.params, dict) else {}
@@ -298,11 +302,13 @@ class CodexApp(Machine):
             self._not_opened(response, method, wanted, error)
             return
         thread = self._enter(id)
+        commanded = self._ours and response.id != OPEN
         further, self._threads.main = self._threads.main is not None, self._threads.main or id
+        thread.as_configured = response.id == OPEN or (commanded and method != "thread/fork")
         self._facts.started(thread, result, resumed=method == "thread/resume")
         for event in speech.history(m.turns(native.get("turns") if isinstance(native, dict) else None)):
             self._threads.put(thread, event)
-        if further and response.method is not None:
+        if (further or commanded) and response.method is not None:
             command = _command_of(method, {})
             self.ledger.put(
                 ev.CommandEnded(
@@ -333,11 +339,9 @@ class CodexApp(Machine):
                 self._talk.turn_failed(thread, self._failure or error)
             else:
                 self._ended(response, sent)
-        elif isinstance(turn, dict) and thread is not None and sent is not None:
-            if response.method == "review/start":
-                self._talk.begin(thread, turn_id=v.text(turn, "id"))
-            elif self.ledger.busy(thread.session) and sent.turn == self.ledger.turn(thread.session):
-                thread.in_turn(v.text(turn, "id"))  # a short turn may be over before it is answered for
+        elif isinstance(turn, dict) and thread is not None and response.method == "review/start":
+            self._talk.begin(thread, turn_id=v.text(turn, "id"))
+        # Any other turn is named by turn/started: until then Codex has none that could be interrupted or steered.
 
     def _ended(self, response: jsonrpc.Response, sent: Sent | None) -> None:
         error, result = response.error, response.result

@@ -21,6 +21,8 @@ class Thread(Struct, kw_only=True):
     parent: str | None = None
     """The call that spawned it."""
     spawned: bool = False
+    as_configured: bool = False
+    """Its first turn shall say what the configuration has for it."""
     begun: bool = False
     """It has had a turn of its own."""
     model: str | None = None

@@ -70,6 +70,40 @@ def _codex(url: str, home: Path) -> Mapping[str, str]:
     return {"CODEX_HOME": str(folder), "SCRIPTED_API_KEY": "dummy"}
 
 
+def _opencode(url: str, home: Path) -> Mapping[str, str]:
+    """A provider of one's own, which is asked for everything. Rules for edits and commands: without them
+    OpenCode asks for nothing."""
+    model = {"name": "Scripted", "reasoning": True, "attachment": True, "tool_call": True}
+    model |= {"limit": {"context": 128_000, "output": 8_000}, "cost": {"input": 1, "output": 2}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Scripted",
+        "options": {"baseURL": f"{url}/v1", "apiKey": "dummy"},
+        "models": {"first": model, "second": {**model, "name": "Second"}},
+    }
+    config = {
+        "provider": {"scripted": provider},
+        "enabled_providers": ["scripted"],
+        "model": "scripted/first",
+        "small_model": "scripted/first",
+        "permission": {"edit": "ask", "bash": "ask"},
+        "autoupdate": False,
+        "share": "disabled",
+    }
+    folder = home / ".config" / "opencode"
+    (folder / "node_modules").mkdir(parents=True, exist_ok=True)
+    (folder / "opencode.json").write_text(json.dumps(config), "utf-8")
+    # So that it does not fetch the package that plugins are written with.
+    lock = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+    (folder / "package-lock.json").write_text(json.dumps(lock), "utf-8")
+    return {
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    }
+
+
 GEMINI_SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
     "privacy": {"usageStatisticsEnabled": False},
@@ -95,5 +129,7 @@ def _gemini(url: str, home: Path) -> Mapping[str, str]:
 AGENTS: Mapping[str, Callable[[str, Path], Mapping[str, str]]] = {
     "claude": _claude,
     "codex": _codex,
+    "codex-acp": _codex,
     "gemini": _gemini,
+    "opencode": _opencode,
 }

@@ -1,0 +1,127 @@
+"""How a configuration becomes a run of Gemini CLI."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.agents import AGENTS
+from dragoman.model.capabilities import Capability
+from dragoman.model.config import SessionConfig
+from dragoman.model.errors import Unsupported, UsageError
+from dragoman.runtime.plan import Plan
+
+GEMINI = AGENTS["gemini"]
+
+
+def planned(dialect: str, **fields: Any) -> Plan:
+    config = SessionConfig(agent="gemini", inherit_env=False, cwd="/tmp", **fields)
+    return GEMINI.plan(config, "/bin/gemini", dialect)
+
+
+def test_acp_comes_first() -> None:
+    assert GEMINI.dialects == ("acp", "gemini_stream")
+    assert Capability.PERMISSIONS in GEMINI.capabilities
+    assert not GEMINI.capabilities & {
+        Capability.FORK,
+        Capability.COST,
+        Capability.SET_OPTION,
+        Capability.STEER,
+    }
+
+
+def test_over_acp() -> None:
+    plan = planned(
+        "acp", model="m", allowed_tools=["glob"], native={"extensions": ["a", "b"], "mode": "plan"}
+    )
+    assert plan.argv == [
+        *("/bin/gemini", "--acp", "--model", "m", "--allowed-tools", "glob"),
+        *("--extensions", "a", "--extensions", "b"),
+    ]
+    assert (plan.dialect, plan.one_shot, plan.spool) == ("acp", False, False)
+    assert plan.machine.opening.modes == ("plan",)  # type: ignore[attr-defined]
+    assert plan.machine.opening.model == "m"  # type: ignore[attr-defined]
+    assert plan.config["allowed_tools"] == ["glob"]
+    assert plan.capabilities == GEMINI.capabilities
+
+
+def test_one_process_for_a_turn() -> None:
+    plan = planned(
+        "gemini_stream",
+        prompt="-what?",
+        resume="5ed284d4-4d13-40e6-896a-95f3a285be16",
+        model="m",
+        native={"add_dirs": ["/a", "/b"], "debug": True},
+        extra_args=["--screen-reader"],
+    )
+    assert plan.argv == [
+        *("/bin/gemini", "--output-format", "stream-json", "--approval-mode", "default"),
+        *("--resume", "5ed284d4-4d13-40e6-896a-95f3a285be16"),
+        *("--include-directories", "/a", "--include-directories", "/b"),
+        *("--model", "m", "--debug", "--screen-reader", "--prompt=-what?"),
+    ]
+    assert (plan.one_shot, plan.spool) == (True, True)
+    assert plan.resume == "5ed284d4-4d13-40e6-896a-95f3a285be16"
+    assert "prompt" not in plan.config
+
+
+@pytest.mark.parametrize(
+    ("approve", "mode"),
+    [
+        ("ask", "default"),
+        ("dangerous", "default"),
+        ("never", "default"),
+        ("edits", "auto_edit"),
+        ("all", "yolo"),
+        ("plan", "plan"),
+    ],
+)
+def test_approval_modes(approve: Any, mode: str) -> None:
+    argv = planned("gemini_stream", prompt="x", approve=approve).argv
+    assert argv[argv.index("--approval-mode") + 1] == mode
+
+
+@pytest.mark.parametrize("dialect", GEMINI.dialects)
+def test_the_environment(dialect: str) -> None:
+    env = planned(dialect, prompt="x", env={"GEMINI_CLI_TRUST_WORKSPACE": "false", "A": "b"}).env
+    assert env == {
+        "GEMINI_CLI_NO_RELAUNCH": "true",
+        "GEMINI_CLI_TRUST_WORKSPACE": "false",
+        "GEMINI_PTY_INFO": "child_process",
+        "NO_COLOR": "1",
+        "A": "b",
+    }
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"output_schema": {"type": "object"}},
+        {"blocked_tools": ["glob"]},
+        {"fork": True, "resume": "x"},
+        {"sandbox": "workspace"},
+    ],
+)
+@pytest.mark.parametrize("dialect", GEMINI.dialects)
+def test_what_it_cannot_do(dialect: str, fields: dict[str, Any]) -> None:
+    with pytest.raises(Unsupported, match="gemini cannot do this"):
+        planned(dialect, prompt="x", **fields)
+
+
+def test_what_stream_json_cannot_do() -> None:
+    with pytest.raises(Unsupported, match="Use the dialect acp"):
+        planned("gemini_stream", prompt="x", mcp_servers={"a": {"command": "b"}})
+    with pytest.raises(UsageError, match="takes its prompt when it starts"):
+        planned("gemini_stream")
+    with pytest.raises(UsageError, match="no native option 'mode'"):
+        planned("gemini_stream", prompt="x", native={"mode": "plan"})
+
+
+def test_unknown_options() -> None:
+    with pytest.raises(UsageError, match="no native option 'zip'"):
+        planned("acp", native={"zip": 1})
+
+
+def test_where_its_sessions_are() -> None:
+    assert GEMINI.session_dirs({"HOME": "/h"}) == [Path("/h/.gemini/tmp")]
+    assert GEMINI.session_dirs({"HOME": "/h", "GEMINI_CLI_HOME": "/g"}) == [Path("/g/.gemini/tmp")]

@@ -1,0 +1,52 @@
+"""An agent that speaks ACP and asks its client for what a prompt says: a JSON list of [method, params].
+
+Every answer is said as a text. `update` is no call but a session/update; params get the session's id.
+"""
+
+import json
+import sys
+from typing import Any
+
+SESSION = "caller"
+
+
+def write(**message: Any) -> None:
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+
+def read() -> Any:
+    line = sys.stdin.readline()
+    return json.loads(line) if line else sys.exit(0)
+
+
+def update(**fields: Any) -> None:
+    write(method="session/update", params={"sessionId": SESSION, "update": fields})
+
+
+def obey(number: int, method: str, params: dict[str, Any]) -> None:
+    if method == "update":
+        update(**params)
+        return
+    write(id=number, method=method, params={"sessionId": SESSION, **params})
+    while (answer := read()).get("id") != number:
+        pass
+    told = answer.get("result", answer.get("error"))
+    update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": json.dumps(told) + "\n"})
+
+
+def main() -> None:
+    numbers = iter(range(1, 1000))
+    while True:
+        message = read()
+        method, id = message.get("method"), message.get("id")
+        if method == "initialize":
+            write(id=id, result={"protocolVersion": 1, "agentInfo": {"name": "caller", "version": "1"}})
+        elif method == "session/new":
+            write(id=id, result={"sessionId": SESSION})
+        elif method == "session/prompt":
+            for order in json.loads(message["params"]["prompt"][0]["text"]):
+                obey(next(numbers), *order)
+            write(id=id, result={"stopReason": "end_turn"})
+
+
+main()

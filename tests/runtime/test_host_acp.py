@@ -1,0 +1,85 @@
+"""The host behind ACP: what is asked and answered on the wire."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dragoman
+from dialects.acp.schemas import check
+from dragoman.model.events import HostCalled, Message, PermissionRequested, ToolEnded
+from dragoman.store.recording import read_recording
+from runtime.toy_dialect import FAKES
+
+pytestmark = pytest.mark.anyio
+
+COMMAND = "echo hello; exit 3"
+CALL = {"toolCallId": "c", "title": f"`{COMMAND}`", "kind": "execute"}
+SHOWN = [{"type": "terminal", "terminalId": "terminal-1"}]
+OPTIONS = [{"optionId": kind, "name": kind, "kind": kind} for kind in ("allow_once", "reject_once")]
+RUN: list[Any] = [
+    ["terminal/create", {"command": COMMAND}],
+    ["update", {"sessionUpdate": "tool_call", **CALL, "status": "in_progress", "content": SHOWN}],
+    ["terminal/wait_for_exit", {"terminalId": "terminal-1"}],
+    ["terminal/output", {"terminalId": "terminal-1"}],
+    ["terminal/release", {"terminalId": "terminal-1"}],
+    ["update", {"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}],
+]
+
+
+async def told(orders: list[Any], folder: Path, **fields: Any) -> tuple[list[Any], dragoman.Result]:
+    """What the agent was answered, and all that happened."""
+    extra = [sys.executable, "-I", str(FAKES / "acp_caller.py")]
+    result = await dragoman.ask("acp", json.dumps(orders), extra_args=extra, cwd=folder, **fields)
+    said = [event for event in result.events if isinstance(event, Message) and event.role == "assistant"]
+    return [json.loads(line) for event in said for line in (event.text or "").splitlines()], result
+
+
+async def test_a_terminal_is_the_output_of_its_tool(tmp_path: Path) -> None:
+    record = tmp_path / "run.jsonl"
+    answers, result = await told(RUN, tmp_path, approve="all", record=record)
+    exit = {"exitCode": 3, "signal": None}
+    assert answers == [
+        {"terminalId": "terminal-1"},
+        exit,
+        {"output": "hello\n", "truncated": False, "exitStatus": exit},
+        {},
+    ]
+    [ended] = [event for event in result.events if isinstance(event, ToolEnded)]
+    assert (ended.output, ended.exit_code) == ("hello\n", 3)
+    asked = {}
+    for frame in read_recording(record).frames:
+        message = json.loads(frame.line) if frame.dir in ("out", "in") else {}
+        if frame.dir == "out" and "method" in message:
+            asked[message.get("id")] = message["method"]
+        elif frame.dir == "in" and "method" not in message:
+            check(1, message, asked[message["id"]])
+
+
+async def test_what_its_tool_was_allowed_a_command_need_not_ask_again(tmp_path: Path) -> None:
+    asked = []
+
+    def handler(request: object, session: object) -> bool:
+        if isinstance(request, PermissionRequested):
+            asked.append((request.tool_name, request.title))
+        return True
+
+    permission = ["session/request_permission", {"toolCall": CALL, "options": OPTIONS}]
+    other = ["terminal/create", {"command": "true"}]
+    answers, result = await told([permission, RUN[0], other], tmp_path, handler=handler)
+    assert [call.call_id for call in result.events if isinstance(call, HostCalled)] == ["c", None]
+    assert [title for _, title in asked] == [CALL["title"], "true"]
+    assert [answer.get("terminalId") for answer in answers] == [None, "terminal-1", "terminal-2"]
+
+
+async def test_a_refusal_is_an_error(tmp_path: Path) -> None:
+    [refused], _ = await told(
+        [["fs/write_text_file", {"path": "/etc/x", "content": ""}]], tmp_path, approve="all"
+    )
+    assert "outside of the session's directories" in refused["message"]
+    [denied], _ = await told([RUN[0]], tmp_path, approve="never")
+    assert "approve=never" in denied["message"]
+    [unserved], _ = await told([RUN[0]], tmp_path, approve="all", host=False)
+    assert "does not offer terminal/create" in unserved["message"]
