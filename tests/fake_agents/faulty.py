@@ -20,6 +20,7 @@ READY = "ready"
 
 mouth = Mouth(LEDGER, times=2 if FAULT == "answers_twice" else 1)
 speaker: Any = SPEAKERS[DIALECT]()
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # without a complaint on stderr
 
 
 def begin() -> None:

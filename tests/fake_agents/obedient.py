@@ -7,6 +7,7 @@ child         start a process in its own session   withdraw     ask and withdraw
 wait          work until interrupted               take MODE    wait for that word on stdin before going on
 exit CODE     exit at once                         garble       a line that is no JSON
 tools N       call N tools                         spend N      use N tokens of a model whose price is known
+end N         end the turn, and say that it used N tokens
 """
 
 import json
@@ -21,6 +22,10 @@ SLEEPER = (
 
 class Interrupted(Exception):
     """The turn is to be stopped."""
+
+
+class Ended(Exception):
+    """The turn is over, and so many tokens were used."""
 
 
 def put(**message: Any) -> None:
@@ -88,6 +93,8 @@ def obey(verb: str, rest: str) -> None:
             put(type="tool", id=f"t{n}", name="Bash")
     elif verb == "spend":
         put(type="usage", model="claude-opus-5", tokens=int(rest))
+    elif verb == "end":
+        raise Ended(int(rest))
     elif verb == "take":
         get_until(rest)
     elif verb == "wait":
@@ -108,6 +115,8 @@ def main() -> None:
             put(type="done")
         except Interrupted:
             put(type="stopped")
+        except Ended as end:
+            put(type="done", tokens=end.args[0])
 
 
 main()

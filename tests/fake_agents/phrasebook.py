@@ -173,8 +173,8 @@ class Acp(Rpc):
         "session/new": {"sessionId": "s-1"},
     }
 
-    def _update(self, kind: str, **update: Any) -> list[bytes]:
-        return [self.news("session/update", sessionId="s-1", update={"sessionUpdate": kind, **update})]
+    def _update(self, change: str, **update: Any) -> list[bytes]:
+        return [self.news("session/update", sessionId="s-1", update={"sessionUpdate": change, **update})]
 
     def text(self, text: str, id: str = "1") -> list[bytes]:
         content = {"type": "text", "text": text}

@@ -50,7 +50,8 @@ class Worker:
         if verb == "say":
             self.put(type="text", text=rest)
         elif verb == "ask":
-            self.put(type="ask", id=f"r{next(numbers)}", tool=rest)
+            tool, _, given = rest.partition(" ")
+            self.put(type="ask", id=f"r{next(numbers)}", tool=tool, input=json.loads(given or "null"))
             self.put(type="text", text=self.get_until("answer")["decision"])
         elif verb == "call":
             method, _, params = rest.partition(" ")

@@ -7,7 +7,9 @@ import pytest
 pytest.register_assert_rewrite("real.driving")
 
 from real.driving import Pinned  # noqa: E402
-from real.pins import pins  # noqa: E402
+from real.exercising import ACP_AGENTS  # noqa: E402
+from real.pins import Pin, pins  # noqa: E402
+from real.tongues import AcpAgent  # noqa: E402
 
 
 @pytest.fixture
@@ -31,8 +33,19 @@ def gemini(request: pytest.FixtureRequest, tmp_path: Path) -> Pinned:
     return pinned("gemini", request.param, tmp_path)
 
 
+@pytest.fixture(params=ACP_AGENTS)
+def acp(request: pytest.FixtureRequest, tmp_path: Path) -> AcpAgent:
+    """An agent that speaks ACP."""
+    [version] = [pin.version for pin in pins() if pin.agent == request.param]
+    return AcpAgent(installed(request.param, version), tmp_path)
+
+
 def pinned(agent: str, version: str, place: Path) -> Pinned:
+    return Pinned(installed(agent, version), place)
+
+
+def installed(agent: str, version: str) -> Pin:
     [pin] = [pin for pin in pins() if (pin.agent, pin.version) == (agent, version)]
     if not pin.executable.exists():
         pytest.fail(f"{pin} is not installed: run `python tests/real/install.py`, or `make test-real`")
-    return Pinned(pin, place)
+    return pin

@@ -8,18 +8,21 @@ import pytest
 
 from dragoman import Capability
 from dragoman.agents import AGENTS
+from real.exercising import agents_of
+from real.pins import pins
 
 HERE = Path(__file__).parent
-TESTED = [agent for agent in AGENTS if any(HERE.glob(f"test_{agent}_*.py"))]
+TESTED = sorted({pin.agent for pin in pins()})
 
 
 def exercised(agent: str) -> dict[Capability, list[str]]:
-    """The tests of an agent (tests/real/test_<agent>_*.py) by the capability that they exercise."""
+    """The tests that run on an agent, by the capability that they exercise."""
     found: dict[Capability, list[str]] = defaultdict(list)
-    for path in sorted(HERE.glob(f"test_{agent}_*.py")):
+    for path in sorted(HERE.glob("test_*.py")):
         for name, test in vars(import_module(f"real.{path.stem}")).items():
             for capability in getattr(test, "exercises", ()):
-                found[capability].append(f"{path.name}::{name}")
+                if agent in agents_of(test):
+                    found[capability].append(f"{path.name}::{name}")
     return found
 
 

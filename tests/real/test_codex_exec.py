@@ -116,6 +116,18 @@ async def test_resume_of_a_session_of_the_other_language(codex: Pinned) -> None:
     assert (second.text, second.session) == ("Eight.", first.session.id)
 
 
+async def test_fork(codex: Pinned) -> None:
+    with ScriptedModel([SEVEN, EIGHT]) as model:
+        first = await codex.ask(model, "Count to seven.", **EXEC)
+        second = await codex.ask(model, "Go on.", resume=first.session, fork=True, **EXEC)
+        texts = model.requests_of("main")[1].texts
+    assert "Count to seven." in texts
+    assert second.text == "Eight."
+    assert second.session not in (None, first.session)
+    assert not events_of(second).one(SessionStarted).resumed
+    assert events_of(second).ended.usage is None
+
+
 async def test_a_request_that_is_refused(codex: Pinned) -> None:
     result = await codex.ask([error(401, "invalid key")] * 4, "Hello.", **EXEC)
     assert result.outcome == "failed"

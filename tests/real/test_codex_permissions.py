@@ -182,7 +182,7 @@ async def test_a_mode_that_asks_nobody_changes_nothing(codex: Pinned, mode: str)
     assert list(codex.cwd.iterdir()) == []
     assert "exited with code 0" not in command
     assert "rejected" in patch
-    assert said.of(PermissionRequested) == []
+    assert all((no.outcome, no.by) == ("denied", "policy") for no in said.of(PermissionResolved))
     assert said.of(ToolEnded, status="completed") == []
     assert said.said() == ["Then not."]
 
@@ -235,6 +235,19 @@ async def test_edits_are_allowed_and_commands_asked_for(codex: Pinned) -> None:
     edit, command = said.of(PermissionResolved)
     assert (edit.outcome, edit.by) == ("allowed", "policy")
     assert (command.outcome, command.by, command.rule) == ("denied", "policy", "no handler")
+
+
+async def test_dangerous_is_asked_for_and_the_rest_allowed(codex: Pinned) -> None:
+    """Codex itself knows what only looks; what it asks for the rules decide."""
+    look = tool("exec_command", cmd="git status --short; echo looked")
+    async with codex.open([PATCH, look, TOUCH, "Two of three."], approve="dangerous") as run:
+        said = await run.turn("Do it all.")
+    assert [file.name for file in codex.cwd.iterdir()] == ["new.txt"]
+    edit, *_, command = said.of(PermissionResolved)
+    assert (edit.outcome, edit.by) == ("allowed", "policy")
+    assert "editing inside the project" in (edit.rule or "")
+    assert (command.outcome, command.by) == ("denied", "policy")
+    assert "looked" in (said.of(ToolEnded)[1].output or "")
 
 
 # --- tools of MCP servers ----------------------------------------------------------------------------------

@@ -122,18 +122,26 @@ async def test_interrupt_before_codex_has_named_the_turn(codex: Pinned) -> None:
     assert again.ended.outcome == "completed"
 
 
-async def test_interrupt_while_a_command_runs(codex: Pinned) -> None:
-    """Codex stops waiting for it and lets it run on, which it tells the model; it ends with the session."""
+@pytest.mark.parametrize("asked", [True, False])
+async def test_interrupt_while_a_command_runs(codex: Pinned, asked: bool) -> None:
+    """A command that was asked for ends with the turn; any other runs on, and ends with the session."""
     pid_file = codex.cwd / "pid"
     call = tool("exec_command", cmd=waits_forever(pid_file), yield_time_ms=30_000)
-    async with codex.open([call, "Still here."], approve="all") as run:
+    async with codex.open(
+        [call, "Still here."], approve=lambda request, session: True, sandbox="full"
+    ) as run:
+        if not asked:
+            await run.session.set_mode("all")
         stream = run.session.prompt("Wait.")
         await run.until(ToolStarted)
         await eventually(pid_file.exists)
         pid = int(pid_file.read_text())
         await run.session.interrupt()
         said = Events([event async for event in stream])
-        assert alive(pid)
+        if asked:
+            await eventually(lambda: not alive(pid))
+        else:
+            assert alive(pid)
         again = await run.turn("And now?")
         told = json.dumps(run.model.requests_of("main")[1].messages)
     assert not alive(pid)
@@ -196,6 +204,14 @@ async def test_set_mode(codex: Pinned) -> None:
     assert len(before.of(PermissionRequested)) == 1
     assert after.of(PermissionRequested) == []
     assert [update.permission_mode for update in run.events.of(SessionUpdated)] == ["never"]
+
+
+async def test_a_mode_that_forbids(codex: Pinned) -> None:
+    async with codex.open([TOUCH, "Then not."], approve=lambda request, session: True) as run:
+        await run.session.set_mode("never")
+        said = await run.turn("Touch it.")
+    assert list(codex.cwd.iterdir()) == []
+    assert said.said() == ["Then not."]
 
 
 async def test_plan_mode(codex: Pinned) -> None:

@@ -8,6 +8,7 @@ import pytest
 from dragoman import (
     Delta,
     FileChanged,
+    PermissionRequested,
     PlanUpdated,
     RunEnded,
     ToolEnded,
@@ -16,7 +17,7 @@ from dragoman import (
     TurnEnded,
 )
 from dragoman.testing import tool
-from real.driving import Gate, Lines, Pinned
+from real.driving import Events, Gate, Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 
@@ -84,24 +85,26 @@ async def test_a_command_that_fails(codex: Pinned) -> None:
     assert said.ended.outcome == "completed"
 
 
-async def test_a_command_with_a_long_output(codex: Pinned) -> None:
-    """Its pieces are what came after the call was announced; the whole is in its end."""
+@pytest.mark.parametrize("asked", [True, False])
+async def test_a_command_with_a_long_output(codex: Pinned, asked: bool) -> None:
+    """Of a command that was asked for, Codex tells the output only when it has ended; of any other also its pieces."""
     gate = Gate(codex.cwd / "gate")
-    command = f"{gate.wait}; seq 1 40000"
-    async with codex.open(
-        [tool("exec_command", cmd=command, yield_time_ms=30_000), "Long."], approve="all"
-    ) as run:
+    call = tool("exec_command", cmd=f"{gate.wait}; seq 1 40000", yield_time_ms=30_000)
+    async with codex.open([call, "Long."], approve=lambda request, session: True) as run:
+        if not asked:
+            await run.session.set_mode("all")
         stream = run.session.prompt("Count.")
         await run.until(ToolStarted)
         await gate.open()
-        assert [event async for event in stream][-1].outcome == "completed"  # type: ignore[attr-defined]
+        said = Events([event async for event in stream])
     whole = "".join(f"{number}\n" for number in range(1, 40001))
-    pieces = "".join(piece.text for piece in run.events.of(Delta, kind="tool_output"))
-    done = run.events.one(ToolEnded)
+    pieces = "".join(piece.text for piece in said.of(Delta, kind="tool_output"))
+    done = said.one(ToolEnded)
     assert (done.status, done.exit_code) == ("completed", 0)
     assert done.output == whole
-    assert pieces
+    assert bool(pieces) != asked
     assert whole.endswith(pieces)
+    assert len(said.of(PermissionRequested)) == asked
 
 
 async def test_a_command_that_goes_on_after_its_turn(codex: Pinned) -> None:

@@ -30,10 +30,8 @@ class Tongue(NamedTuple):
     write: Callable[[Path, str], ToolCall]
     edit: Callable[[Path, str, str], ToolCall]
     """Replace a line by another."""
-    add: Callable[[int, int], ToolCall]
-    """The tool of the small MCP server."""
-    unsandboxed: str | None = None
-    """The mode in which its commands may do what they want."""
+    shout: Callable[[str], ToolCall]
+    """A tool of the small MCP server. Not `add`: gemini 0.61.0 takes its text, a number, for JSON."""
 
 
 TONGUES = {
@@ -44,14 +42,14 @@ TONGUES = {
         edit=lambda path, old, new: tool(
             "replace", file_path=str(path), old_string=old, new_string=new, instruction="Change it."
         ),
-        add=lambda a, b: tool("mcp_small_add", a=a, b=b),
+        shout=lambda word: tool("mcp_small_shout", word=word),
     ),
     "opencode": Tongue(
         shell=lambda command: tool("bash", command=command, description="Runs it."),
         shell_name="bash",
         write=lambda path, content: tool("write", filePath=str(path), content=content),
         edit=lambda path, old, new: tool("edit", filePath=str(path), oldString=old, newString=new),
-        add=lambda a, b: tool("small_add", a=a, b=b),
+        shout=lambda word: tool("small_shout", word=word),
     ),
     "codex-acp": Tongue(
         shell=lambda command: tool(
@@ -60,7 +58,7 @@ TONGUES = {
         shell_name="execute",
         write=_codex_write,
         edit=_codex_edit,
-        add=lambda a, b: tool("mcp__small__add", a=a, b=b),
+        shout=lambda word: tool("mcp__small__shout", word=word),
     ),
 }
 

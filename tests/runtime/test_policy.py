@@ -11,6 +11,7 @@ from dragoman.model.commands import Answer
 from dragoman.model.config import APPROVE_MODES, Approve
 from dragoman.model.events import PermissionOption, PermissionRequested, PermissionResolved, QuestionAsked
 from dragoman.runtime import rulebook
+from dragoman.runtime.connection import Connection
 from dragoman.runtime.policy import Policy, rule_like
 from dragoman.runtime.rulebook import Rulebook
 from dragoman.runtime.rules import Asked, Rule, matches
@@ -244,7 +245,6 @@ class TestRuleLike:
         rule = rule_like(asked, "allow", str(work))
         assert matches(rule, Asked.of(asked, str(work)))
         assert not any(matches(rule, Asked.of(other, str(work))) for other in others)
-        asked = Asked.of(asked, str(work))  # type: ignore[assignment]
         assert rule.agent == "claude"
 
     def test_it_survives_the_file(self, work: Path, config: Path) -> None:
@@ -253,6 +253,10 @@ class TestRuleLike:
         rulebook.remember_always(rule)
         assert rulebook.read(config) == [rule]
         assert config.stat().st_mode & 0o777 == 0o600
+
+    def test_half_a_character_does_not_spoil_the_file(self, work: Path, config: Path) -> None:
+        rulebook.remember_always(rule_like(request("Bash", command="say \ud83d"), "deny", str(work)))
+        assert [rule.line for rule in rulebook.read(config)] == ["say \ufffd"]
 
 
 # --- in a session --------------------------------------------------------------------------------------------
@@ -302,8 +306,6 @@ async def test_what_cannot_be_written_down_is_still_answered(
 @pytest.mark.anyio
 async def test_rules_are_about_the_folder_of_the_session_that_asks(tmp_path: Path) -> None:
     """Two sessions of one process, of which each works in a folder of its own."""
-    from dragoman.runtime.connection import Connection
-
     rule = Rule(effect="allow", path=f"{tmp_path}/one/*", kind="edit")
     policy = Policy("never", Rulebook(("mine", [rule])))
     order = f"ask Edit {json.dumps({'file_path': 'a.py'})}"

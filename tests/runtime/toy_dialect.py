@@ -93,6 +93,8 @@ class ToyMachine(Machine):
                     put(events.CommandEnded(request_id=id, command="open_session", ok=False, error=why))
                 case {"type": "ack", "id": id, "command": command}:
                     put(events.CommandEnded(request_id=id, command=command))
+                case {"type": "done", "tokens": int(tokens)}:
+                    put(events.TurnEnded(outcome="completed", usage=Usage(total_tokens=tokens)))
                 case {"type": "done"}:
                     put(events.TurnEnded(outcome="completed"))
                 case {"type": "stopped"}:

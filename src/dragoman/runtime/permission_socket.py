@@ -6,10 +6,11 @@
 """
 
 import json
+import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
 
 import anyio
 from anyio.abc import SocketStream
@@ -21,8 +22,12 @@ from dragoman.runtime.permission_server import requested
 
 Handler = Callable[[PermissionRequested], Awaitable[bool | Answer]]
 
-LONGEST = 64 * 1024 * 1024
+LONGEST: Final = 64 * 1024 * 1024
 """Bytes that a tool's input may have."""
+
+_CUT: Final = (anyio.IncompleteRead, anyio.DelimiterNotFound, anyio.BrokenResourceError)
+
+log = logging.getLogger("dragoman")
 
 
 @asynccontextmanager
@@ -30,28 +35,43 @@ async def listen(
     path: str | os.PathLike[str], handler: Handler, agent: str = "claude"
 ) -> AsyncIterator[None]:
     """Answer permission servers (`dragoman permission-server --ask PATH`) as long as the block lasts."""
-    async with anyio.create_task_group() as tasks:
-        listener = await anyio.create_unix_listener(path, mode=0o600)
-        try:
+    listener = await anyio.create_unix_listener(path, mode=0o600)
+    error: Exception | None = None
+    try:
+        async with anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, lambda stream: _serve(stream, handler, agent))
-            yield
-        finally:
+            try:
+                yield
+            except Exception as raised:  # outside the group it is itself again, not one of several
+                error = raised
             tasks.cancel_scope.cancel()
-            with anyio.CancelScope(shield=True):
-                await listener.aclose()
-                await anyio.Path(path).unlink(missing_ok=True)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await listener.aclose()
+            await anyio.Path(path).unlink(missing_ok=True)
+    if error is not None:
+        raise error
 
 
 async def _serve(stream: SocketStream, handler: Handler, agent: str) -> None:
     async with stream:
-        try:
-            line = await BufferedByteReceiveStream(stream).receive_until(b"\n", LONGEST)
-            arguments = json.loads(line)
-            request = requested(arguments if isinstance(arguments, dict) else {}, agent)
-            answer = _worded(request, await handler(request))
-        except (ValueError, anyio.IncompleteRead, anyio.DelimiterNotFound) as error:
-            answer = {"behavior": "deny", "message": f"Denied: the request was not understood ({error})."}
-        await stream.send(json.dumps(answer).encode() + b"\n")
+        answer = await _answer(stream, handler, agent)
+        with suppress(anyio.BrokenResourceError):  # it has hung up
+            await stream.send(json.dumps(answer).encode() + b"\n")
+
+
+async def _answer(stream: SocketStream, handler: Handler, agent: str) -> dict[str, Any]:
+    try:
+        line = await BufferedByteReceiveStream(stream).receive_until(b"\n", LONGEST)
+        arguments = json.loads(line)
+        request = requested(arguments if isinstance(arguments, dict) else {}, agent)
+    except (ValueError, RecursionError, *_CUT) as error:
+        return {"behavior": "deny", "message": f"Denied: the request was not understood ({error})."}
+    try:
+        return _worded(request, await handler(request))
+    except Exception as error:
+        log.exception("the handler failed on a permission for %s", request.tool_name)
+        return {"behavior": "deny", "message": f"Denied: the handler that was asked failed with {error!r}."}
 
 
 def _worded(request: PermissionRequested, verdict: bool | Answer) -> dict[str, Any]:

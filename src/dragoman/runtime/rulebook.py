@@ -15,6 +15,7 @@ from msgspec import Struct, field
 
 from dragoman.model.errors import UsageError
 from dragoman.runtime.rules import Asked, Effect, Rule, first
+from dragoman.wire.jsontext import repaired
 
 PROJECT_FILE: Final = ".dragoman/policy.toml"
 DANGEROUS: Final = Path(__file__).with_name("dangerous.toml")
@@ -101,19 +102,21 @@ def read(path: Path, *, must_exist: bool = False) -> list[Rule]:
 
 
 def remember_always(rule: Rule, path: Path | None = None) -> Path:
-    """Write a rule to the user's own file, after what stands there."""
+    """Write a rule to the user's own file, after what stands there. Command lines may hold secrets: nobody else reads
+    them."""
     target = path or user_file()
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with target.open("a", encoding="utf-8") as file:
-        file.write(_written(rule))
+    file = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(file, "wb") as stream:
+        stream.write(_written(rule))
     return target
 
 
-def _written(rule: Rule) -> str:
-    lines = [f"{name} = {_toml(value)}" for name, value in msgspec.to_builtins(rule).items()]
-    return "\n[[rule]]\n" + "\n".join(lines) + "\n"
+def _written(rule: Rule) -> bytes:
+    lines = [b"%s = %s\n" % (name.encode(), _toml(value)) for name, value in msgspec.to_builtins(rule).items()]
+    return b"\n[[rule]]\n" + b"".join(lines)
 
 
-def _toml(value: Any) -> str:
-    """A string or a list of strings; JSON's way of writing them is TOML's too."""
-    return msgspec.json.encode(value).decode()
+def _toml(value: Any) -> bytes:
+    """A string or a list of strings; JSON's way of writing them is TOML's too, but for one character."""
+    return msgspec.json.encode(repaired(value)).replace(b"\x7f", b"\\u007f")

@@ -138,6 +138,8 @@ class Run:
         finally:
             if (rest := splitter.close()) is not None:
                 self._publish(self._pass(direction, [rest], self._clock(), eol=False))
+            if direction == "out":
+                self.finished.set()
 
     def _pass(self, direction: Direction, lines: list[bytes], t: float, eol: bool = True) -> list[Event]:
         """Number, record and interpret lines of one direction; the events that they mean."""
@@ -207,6 +209,8 @@ class Run:
 
     def busy(self, session: str | None = None) -> bool:
         """A turn is open, or something we sent has not been taken up: in that session, else in any."""
+        if self.plan.one_shot and not self.standing.turned:
+            return True
         turn_of = self.machine.turn_of
         self._waiting = {id: owner for id, owner in self._waiting.items() if turn_of(id) is None}
         owners = (*self.standing.turns.values(), *self._waiting.values())

@@ -45,7 +45,8 @@ class Standing:
         self.opening: list[Event] = []
         """All events before the first turn."""
         self.result: RunEnded | None = None
-        self._turned = False
+        self.turned = False
+        """There was a turn."""
         self._asked: list[Request] = []
         self._rules: dict[type[Event], Callable[[Any], None]] = {
             SessionStarted: self._session_started,
@@ -69,9 +70,9 @@ class Standing:
     def follow(self, events: Sequence[Event]) -> list[Request]:
         """Take note of `events`; returns the requests among them that still want an answer."""
         for event in events:
-            if not self._turned:
-                self._turned = type(event) is TurnStarted
-                if not self._turned:
+            if not self.turned:
+                self.turned = type(event) is TurnStarted
+                if not self.turned:
                     self.opening.append(event)
             rule = self._rules.get(type(event))
             if rule is not None:

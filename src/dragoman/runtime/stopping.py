@@ -16,6 +16,8 @@ LAST_WORD_GRACE = 10.0
 async def stop(run: Run) -> None:
     """Take the steps of the plan until the agent has exited. What it started is remembered before each."""
     child = run.child
+    if run.plan.one_shot and run.standing.turned and not run.busy():
+        await _exits(run)  # it is about to, and may still have its session to write
     for what, seconds in (*run.plan.stop, LAST_STEP):
         if child.exited.is_set():
             return
@@ -39,9 +41,13 @@ async def see_off(run: Run) -> None:
     """An agent that has said its last word exits by itself; one that does not is helped, which changes nothing
     about how its turn ended."""
     await run.finished.wait()
+    await _exits(run)
+    await stop(run)
+
+
+async def _exits(run: Run) -> None:
     with anyio.move_on_after(LAST_WORD_GRACE):
         await run.child.exited.wait()
-    await stop(run)
 
 
 async def interrupt(run: Run, session: str | None = None) -> None:

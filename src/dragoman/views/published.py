@@ -129,9 +129,9 @@ def _plain(value: Any, room: int) -> Any:
             if name not in defaults or item != defaults[name]:
                 plain[shown] = _plain(item, room - 1)
         return plain
-    if isinstance(value, list) and any(isinstance(item, Struct) for item in value):
+    if room > 0 and isinstance(value, list):
         return [_plain(item, room - 1) for item in value]
-    if isinstance(value, dict) and any(isinstance(item, Struct) for item in value.values()):
+    if room > 0 and isinstance(value, dict):
         return {key: _plain(item, room - 1) for key, item in value.items()}
     return bounded(value, room)
 

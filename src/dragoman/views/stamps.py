@@ -23,7 +23,7 @@ class Stamps:
         self._time = EPOCH
         self._session = ""
         self._seq = 0
-        self._given: list[Any] = []
+        self._given: list[tuple[str, str]] = []
         self._count = 0
 
     def enter(self, event: Event) -> None:
@@ -31,8 +31,7 @@ class Stamps:
         self._session = event.session or self._session
         self._time = time_of(event) or self._time
         self._seq, self._count = event.seq, 0
-        given = event.ext.get(STAMPS)
-        self._given = given if isinstance(given, list) else []
+        self._given = _pairs(event.ext.get(STAMPS))
 
     @property
     def session(self) -> str:
@@ -43,10 +42,16 @@ class Stamps:
         """The id and timestamp of the next item."""
         place, self._count = self._count, self._count + 1
         if place < len(self._given):
-            id, time = self._given[place]
-            return str(id), str(time)
+            return self._given[place]
         suffix = f".{place + 1}" if place else ""
         return f"{session}-{self._seq}{suffix}", self._time
+
+
+def _pairs(given: Any) -> list[tuple[str, str]]:
+    try:
+        return msgspec.convert(given, list[tuple[str, str]])
+    except (msgspec.ValidationError, UnicodeError):
+        return []
 
 
 def time_of(event: Event) -> str | None:

@@ -236,7 +236,12 @@ def test_an_interrupt_reaches_subagents_too() -> None:
     [
         (c.SetModel(model="big"), "thread/settings/update", {"model": "big"}, "set_model"),
         (c.SetMode(mode="ask"), "thread/settings/update", {"approvalPolicy": "untrusted"}, "set_mode"),
-        (c.SetMode(mode="never"), "thread/settings/update", {"approvalPolicy": "never"}, "set_mode"),
+        (
+            c.SetMode(mode="never"),
+            "thread/settings/update",
+            {"approvalPolicy": "never", "sandboxPolicy": {"type": "readOnly"}},
+            "set_mode",
+        ),
         (
             c.SetMode(mode="plan"),
             "thread/settings/update",

@@ -1,4 +1,5 @@
-"""A small MCP server on stdio: `add` adds two numbers, `greet` asks the user for a name first."""
+"""A small MCP server on stdio: `add` adds two numbers, `shout` says a word loudly, `greet` asks the user for a name
+first."""
 
 import json
 import sys
@@ -11,6 +12,11 @@ TOOLS = [
         "name": "add",
         "description": "Adds two numbers.",
         "inputSchema": {"type": "object", "properties": {"a": NUMBER, "b": NUMBER}, "required": ["a", "b"]},
+    },
+    {
+        "name": "shout",
+        "description": "Says a word loudly.",
+        "inputSchema": {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]},
     },
     {"name": "greet", "description": "Greets the user by name.", "inputSchema": {"type": "object"}},
 ]
@@ -37,6 +43,8 @@ def asked_of_the_user(message: str) -> Any:
 def call(name: str, arguments: dict[str, Any]) -> str:
     if name == "add":
         return str(arguments["a"] + arguments["b"])
+    if name == "shout":
+        return f"{str(arguments['word']).upper()}!"
     answer = asked_of_the_user("What is your name?")
     return (
         f"Hello, {answer['content']['name']}!" if answer["action"] == "accept" else "Hello, whoever you are!"

@@ -22,6 +22,18 @@ def changes_in(content: list[Any], call_id: str) -> list[ev.FileChanged]:
     return [change for diff in diffs for change in _changes(diff, call_id)]
 
 
+def in_full(said: list[ev.FileChanged], known: list[ev.FileChanged]) -> list[ev.FileChanged]:
+    """The changes that are said now; where one is only a part of what was known of it, what was known. OpenCode shows
+    whole files when it asks, and the words that it replaced when it is done."""
+    return [next((old for old in known if _is_part(new, old)), new) for new in said]
+
+
+def _is_part(new: ev.FileChanged, old: ev.FileChanged) -> bool:
+    if new.path != old.path or not new.before or not old.before:
+        return False
+    return new.before in old.before and (new.after or "") in (old.after or "")
+
+
 def _changes(diff: dict[str, Any], call_id: str) -> Iterator[ev.FileChanged]:
     path = text(diff, "path")
     if path is not None:

@@ -48,8 +48,33 @@ class Commands:
             return self._interrupt(command)
         if isinstance(command, c.Close):
             return self._close(command)
-        method, params = self._ask(command)
-        return [self._connection.peer.request(method, params, command.id)]
+        return [self._request(self._ask(command), command)]
+
+    def late_lines(self, command: c.Command) -> list[bytes]:
+        """The lines of a command that waited for its session. Nobody can be told any more that it makes no sense:
+        that is for the agent to say, also where there is no session in the end."""
+        connection = self._connection
+        session = connection.sessions.get(connection.first or "") or connection.nobody()
+        version = connection.agreement.version
+        if isinstance(command, c.SetMode):
+            mode = opening.mode_id(session, command.mode) or command.mode
+            return [self._request(opening.set_mode(session, mode, version), command)]
+        if isinstance(command, c.SetModel):
+            return [self._request(opening.set_model(session, command.model, version), command)]
+        if isinstance(command, c.SetOption):
+            ask = opening.set_option(session, command.option, command.value, version)
+            return [self._request(ask, command)]
+        if isinstance(command, c.Fork):
+            return [self._request(self._copy(session), command)]
+        return self.lines(command)
+
+    def _request(self, ask: opening.Ask, command: c.Command) -> bytes:
+        method, params = ask
+        return self._connection.peer.request(method, params, command.id)
+
+    def _copy(self, session: Session) -> opening.Ask:
+        wanted = Opening(cwd=session.cwd, resume=session.id, fork=True)
+        return opening.session(wanted, self._connection.agreement)
 
     def _ask(self, command: c.Command) -> opening.Ask:
         """The request that says a command."""
@@ -75,7 +100,7 @@ class Commands:
             option = opening.known_option(session, command.option)
             return opening.set_option(session, option, command.value, agreement.version)
         if isinstance(command, c.Fork) and opening.can_fork(agreement):
-            return opening.session(Opening(cwd=session.cwd, resume=session.id, fork=True), agreement)
+            return self._copy(session)
         raise self._unsupported(command.needs)
 
     def _prompt(self, session: Session, text: str, blocks: list[Any]) -> opening.Ask:

@@ -44,6 +44,10 @@ class Connection:
         """What is said next is about no session in particular."""
         self._ledger.current = self.first
 
+    def nobody(self) -> Session:
+        """In place of a session that there never was."""
+        return Session("", self._ledger, self.agreement)
+
     def session(self, id: str | None) -> Session:
         """The session that a command is for. Raises SessionNotFound."""
         id = id or self.first

@@ -36,6 +36,8 @@ _COMMANDS: Final = {
 }
 """What `command.ended` calls a request."""
 
+_ABOUT_A_SESSION: Final = (c.SetMode, c.SetModel, c.SetOption, c.Fork)
+
 
 class Acp(Machine):
     """One process of an agent that speaks the Agent Client Protocol, version 1 or 2."""
@@ -70,8 +72,8 @@ class Acp(Machine):
         self._requests = Requests(self.ledger, self._connection.peer)
         self._commands = Commands(self._connection, self._requests, agent)
         self._handshake = Handshake(self.ledger, self._connection, self.owe, self._fail_held)
-        self._later: list[c.OpenSession] = []
-        """Sessions to open once initialize is answered."""
+        self._later: list[c.Command] = []
+        """Sessions to open once initialize is answered, and settings of the first one once it is there."""
         self._answers_to: dict[str, Callable[[Response, str], None]] = {
             "initialize": self._initialized,
             **dict.fromkeys(OPENINGS, self._opened),
@@ -212,10 +214,7 @@ class Acp(Machine):
 
     def _initialized(self, answer: Response, id: str) -> None:
         self._handshake.initialized(answer, id)
-        waiting, self._later = self._later, []
-        for command in waiting:
-            for line in self.lines_for(command):
-                self.owe(line)
+        self._catch_up()
 
     def _opened(self, answer: Response, id: str) -> None:
         """The answer to session/new, load, resume or fork."""
@@ -237,6 +236,7 @@ class Acp(Machine):
         if id != opening.OPEN and answer.method is not None:
             self._ended(answer, id, {"sessionId": session_id})
         self._handshake.set_up(session)
+        self._catch_up()
         connection.deliver(session_id)
 
     def _authenticated(self, answer: Response, id: str) -> None:
@@ -275,24 +275,41 @@ class Acp(Machine):
 
     def send(self, command: c.Command) -> list[bytes]:
         self._commands.check(command)
-        if isinstance(command, (c.Prompt, c.Compact)):
+        if isinstance(command, (c.Prompt, c.Compact, *_ABOUT_A_SESSION)):
             known = command.session is not None or self._connection.first is not None
             session = self._connection.session(command.session) if known else None
             lost = self._handshake.lost or (session.lost if session is not None else None)
             if lost is not None:
                 raise UsageError(lost, agent=self.agent)
-            if session is not None:
+            if session is not None and isinstance(command, (c.Prompt, c.Compact)):
                 command = structs.replace(command, session=session.id)
         return super().send(command)
 
     def lines_for(self, command: c.Command) -> list[bytes]:
-        if isinstance(command, c.OpenSession) and not self._connection.agreement.settled:
+        if self._too_early(command):
             self._later.append(command)
             return []
         return self._commands.lines(command)
 
+    def _too_early(self, command: c.Command) -> bool:
+        if isinstance(command, c.OpenSession):
+            return not self._connection.agreement.settled
+        nobody = command.session is None and self._connection.first is None
+        return nobody and isinstance(command, _ABOUT_A_SESSION) and self._handshake.lost is None
+
+    def _catch_up(self) -> None:
+        """Say what had to wait."""
+        waiting, self._later = self._later, []
+        for command in waiting:
+            if self._too_early(command):
+                self._later.append(command)
+                continue
+            for line in self._commands.late_lines(command):
+                self.owe(line)
+
     def _fail_held(self, session: str | None) -> None:
         """There will be no turn in a session, or in any: the one that has just failed was theirs."""
+        self._catch_up()
         first = self._connection.first
         doomed = [held for held in self._held if session is None or (held.session or first) == session]
         for held in doomed:

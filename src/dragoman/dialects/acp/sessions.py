@@ -53,7 +53,9 @@ class Session:
         self._agreement = agreement
         self._counting = Counting(fresh=fresh)
         self._texts = Texts(ledger)
-        self.tools = Tools(ledger)
+        self._servers: list[str] = []
+        """MCP servers that it was given."""
+        self.tools = Tools(ledger, self._servers)
         self._replaying = False
         self._prompt: str | None = None
         """Of the open turn."""
@@ -101,16 +103,14 @@ class Session:
         self.commands = t.commands_of(t.items(result, "availableCommands")) or self.commands
         self.cwd = t.text(params, "cwd") or self.cwd
         self.started = True
+        names = (t.text(server, "name") for server in t.items(params, "mcpServers"))
+        self._servers[:] = [name for name in names if name is not None]
         self._ledger.put(
             ev.SessionStarted(
                 model=self.choices.model,
                 effort=self.choices.effort,
                 cwd=self.cwd or None,
-                mcp_servers=[
-                    ev.McpServer(name=name)
-                    for server in t.items(params, "mcpServers")
-                    if (name := t.text(server, "name")) is not None
-                ],
+                mcp_servers=[ev.McpServer(name=name) for name in self._servers],
                 commands=self.commands,
                 models=self.choices.models,
                 modes=self.choices.modes,
@@ -230,14 +230,14 @@ class Session:
     def begin_replay(self) -> None:
         """The client asked for the session; until its next prompt, what is said was said before."""
         self._texts.forget()
-        self.tools = Tools(self._ledger, replay=True)
+        self.tools = Tools(self._ledger, self._servers, replay=True)
         self._replaying = True
 
     def end_replay(self) -> None:
         self._texts.close()
         if self._replaying:
             self.tools.abandon()
-            self.tools = Tools(self._ledger)
+            self.tools = Tools(self._ledger, self._servers)
             self._texts.forget()
             self._replaying = False
 

@@ -1,12 +1,13 @@
 """Tool calls: created on first sight, filled in by updates, ended by a status or by the ledger."""
 
 import re
+from collections.abc import Iterable
 from typing import Any, Final, get_args
 
 from msgspec import UNSET, Struct, field
 
 from dragoman.dialects.acp import messages as m
-from dragoman.dialects.acp.changes import changes_in
+from dragoman.dialects.acp.changes import changes_in, in_full
 from dragoman.dialects.acp.content import blocks_of, plain
 from dragoman.dialects.acp.terminals import Terminals
 from dragoman.dialects.acp.texts import parent_of
@@ -24,6 +25,7 @@ _ENDS: Final[dict[str | None, ev.ToolStatus]] = {
 }
 _PREFIXED: Final = re.compile(r"([A-Za-z][\w.-]*?)__.+")
 _WORD: Final = re.compile(r"[A-Za-z][\w-]*")
+_ODD: Final = re.compile(r"[^\w-]")
 _OUTPUTS: Final = ("output", "stdout", "formatted_output", "aggregated_output", "text", "content", "error")
 
 
@@ -49,8 +51,10 @@ class Call(Struct):
 class Tools:
     """The calls of one session, live ones or replayed ones, in the ledger's current session."""
 
-    def __init__(self, ledger: Ledger, *, replay: bool = False) -> None:
+    def __init__(self, ledger: Ledger, servers: Iterable[str] = (), *, replay: bool = False) -> None:
         self.terminals = Terminals(ledger, replay=replay)
+        self._servers = servers
+        """Names of the MCP servers that the session was given."""
         self._ledger = ledger
         self._replay = replay
         self._calls: dict[str, Call] = {}
@@ -126,8 +130,7 @@ class Tools:
         if call is None:
             call = self.see(update)
         else:
-            changes = changes_in(_list(update.content), call.id)
-            call.changes = changes or call.changes
+            call.changes = changes_in(_list(update.content), call.id) or call.changes
             if not call.input and update.rawInput not in (UNSET, None, {}):
                 call.input = update.rawInput
                 self._put_update(call, {"input"}, None, None)
@@ -142,13 +145,21 @@ class Tools:
             return call, False
         call = self._calls[update.toolCallId] = Call(update.toolCallId, parent_of(update))
         call.name = _name(update)
-        call.kind = _kind(update.kind, call.name)
+        call.kind = "mcp" if self._parted(call.name)[0] is not None else _kind(update.kind, call.name)
         return call, True
+
+    def _parted(self, name: str) -> tuple[str | None, str]:
+        """The MCP server, if it is a tool of one, and the tool's own name. OpenCode says `<server>_<tool>`."""
+        for server in self._servers:
+            prefix = _ODD.sub("_", server) + "_"
+            if name.startswith(prefix):
+                return server, name.removeprefix(prefix)
+        return toolnames.split_mcp(name)
 
     # --- events ------------------------------------------------------------------------------------------
 
     def _start(self, call: Call, status: str | None) -> None:
-        server, name = toolnames.split_mcp(call.name)
+        server, name = self._parted(call.name)
         self._ledger.put(
             ev.ToolStarted(
                 call_id=call.id,
@@ -263,6 +274,7 @@ class Tools:
     def _exit_code(self, call: Call) -> int | None:
         codes = [terminal.exit_code for terminal in self.terminals.of(call.id)]
         codes += [number(call.result, key) for key in ("exit_code", "exitCode")]
+        codes.append(number(mapping(call.result, "metadata"), "exit"))  # opencode
         return next((code for code in codes if code is not None), None)
 
 
@@ -288,7 +300,7 @@ def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> set[str]:
         content = _list(update.content)
         if content != call.content:
             call.content = content
-            call.changes = changes_in(content, call.id) or call.changes
+            call.changes = in_full(changes_in(content, call.id), call.changes) or call.changes
             changed.add("content")
     if update.rawOutput not in (UNSET, None) and update.rawOutput != call.result:
         call.result = update.rawOutput
@@ -303,6 +315,9 @@ def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> set[str]:
 def _name(update: m.ToolUpdate) -> str:
     """The tool's name. Few agents say it: gemini in the id, opencode as the first title; else the kind must do."""
     meta = update.meta or {}
+    server, tool = text(update.rawInput, "server"), text(update.rawInput, "tool")
+    if meta.get("is_mcp_tool_call") and server and tool:  # codex-acp has it in the input alone
+        return f"mcp__{server}__{tool}"
     prefix = _PREFIXED.fullmatch(update.toolCallId)
     said = update.name or text(mapping(meta, "claudeCode"), "toolName") or text(meta, "toolName")
     if said:

@@ -17,9 +17,12 @@ _MODES: Final[dict[str, dict[str, Any]]] = {
     **{policy: {"approvalPolicy": policy} for policy in POLICIES},
     "ask": {"approvalPolicy": "untrusted"},
     "edits": {"approvalPolicy": "untrusted"},
-    "dangerous": {"approvalPolicy": "on-request"},
+    "dangerous": {"approvalPolicy": "untrusted"},
     "all": {"approvalPolicy": "never", "sandboxPolicy": {"type": "dangerFullAccess"}},
+    "never": {"approvalPolicy": "never", "sandboxPolicy": {"type": "readOnly"}},
 }
+"""Codex's own `never` asks nobody and goes on; ours denies what would be asked: what may not be done must not work.
+The other one is the option approvalPolicy."""
 _COLLABORATION: Final = ("plan", "default")
 
 OPTIONS: Final = (

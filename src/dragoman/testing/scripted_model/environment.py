@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 
 def environment(agent: str, url: str, home: str | Path) -> dict[str, str]:
@@ -74,6 +75,7 @@ def _opencode(url: str, home: Path) -> Mapping[str, str]:
     """A provider of one's own, which is asked for everything. Rules for edits and commands: without them
     OpenCode asks for nothing."""
     model = {"name": "Scripted", "reasoning": True, "attachment": True, "tool_call": True}
+    model |= {"modalities": {"input": ["text", "image"], "output": ["text"]}}
     model |= {"limit": {"context": 128_000, "output": 8_000}, "cost": {"input": 1, "output": 2}}
     provider = {
         "npm": "@ai-sdk/openai-compatible",
@@ -104,7 +106,7 @@ def _opencode(url: str, home: Path) -> Mapping[str, str]:
     }
 
 
-GEMINI_SETTINGS = {
+GEMINI_SETTINGS: Mapping[str, dict[str, Any]] = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
     "privacy": {"usageStatisticsEnabled": False},
     # The CLI deletes both files of a session that was resumed in a later minute, unless told to keep them.

@@ -469,14 +469,14 @@ def _kept(value: Any, cls: type[P]) -> P | None:
     """A part of the model that an event carries verbatim."""
     try:
         return msgspec.convert(value, cls)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeError):
         return None
 
 
 def _says_better(event: Event, earlier: Event) -> bool:
     """Whether `event`, of the same line, is what `earlier` was only the beginning of: the whole of a text, the end
     of a tool, or an error that Claude says as a message."""
-    if event.frame is None or event.frame != earlier.frame:
+    if event.frame is None or event.frame != earlier.frame or event.synthesized:
         return False
     if isinstance(event, ev.Message):
         if isinstance(earlier, ev.Delta):

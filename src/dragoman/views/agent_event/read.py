@@ -164,7 +164,10 @@ class Reading:
             said = chunk.content
         if repeating and final is not None and final != said:
             self._ledger.put(ev.Delta(text=final[len(said) :], message_id=id, block=block, synthesized=True))
-        return (id, block) if whole or (repeating and final is not None) else None
+        if whole or (repeating and final is not None):
+            return id, block
+        self._ledger.close_text()
+        return None
 
     def _piece(self, frame: Frame, chunk: Chunk, new: str, place: tuple[str, int | None]) -> None:
         ledger = self._ledger

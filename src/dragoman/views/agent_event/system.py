@@ -40,5 +40,5 @@ def event_of(subtype: str, data: dict[str, Any]) -> Event | None:
         return None
     try:
         return msgspec.convert({**data, "type": cls.__struct_config__.tag}, cls)
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, UnicodeError):
         return None

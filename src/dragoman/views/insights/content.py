@@ -112,7 +112,7 @@ def native_blocks(value: Any) -> list[c.ContentBlock]:
     for item in value if isinstance(value, list) else []:
         try:
             blocks.append(_read(msgspec.convert(_flat(item), m.ContentBlock)))
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, UnicodeError):
             blocks.append(c.UnknownBlock(native=item))
     return blocks
 

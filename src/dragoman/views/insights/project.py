@@ -293,7 +293,7 @@ class InsightsProjector:
             return []
         try:
             return [msgspec.convert(event.ext[ITEM], m.StreamDeltaEvent)]
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, UnicodeError):
             return []
 
     # --- tools -------------------------------------------------------------------------------------------

@@ -129,6 +129,8 @@ class Reading:
         }
         if isinstance(item, _IN_TURNS) and not self._ledger.busy(self._ledger.current):
             self._ledger.put(_opening(item))
+        if isinstance(item, m.ToolInvocationEvent):
+            self._hush(item.session_id, item.parent_call_id)
         self._ledger.put(event)
 
     # --- what is said ------------------------------------------------------------------------------------
@@ -197,6 +199,22 @@ class Reading:
             call_id=item.call_id,
             parent=parent,
         )
+
+    def _hush(self, session: str, parent: str | None) -> None:
+        """Something else comes: what was said so far in deltas is a message, though none was told."""
+        for key in [key for key in self._runs if key[:2] == (session, parent)]:
+            run, kind = self._runs.pop(key), key[2]
+            self._ledger.put(
+                ev.Message(
+                    role="assistant",
+                    kind="thinking" if kind == "thinking" else "text",
+                    text="".join(run.parts),
+                    message_id=run.id,
+                    block=run.block,
+                    parent=parent,
+                    synthesized=True,
+                )
+            )
 
     def _next_id(self) -> str:
         self._texts += 1

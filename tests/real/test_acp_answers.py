@@ -1,0 +1,152 @@
+"""What the model says, as it reaches us from agents that speak ACP: text, thoughts, images, and errors."""
+
+import base64
+import json
+
+import pytest
+
+import dragoman
+from dragoman import (
+    AgentReady,
+    Capability,
+    Delta,
+    Error,
+    ImageBlock,
+    Message,
+    RunEnded,
+    SessionStarted,
+    TurnStarted,
+    UsageUpdated,
+)
+from dragoman.testing import ScriptedModel, Usage, error, script, thinking, turn
+from dragoman.testing.scripted_model.environment import GEMINI_SETTINGS
+from real.driving import Events, Lines, check
+from real.exercising import by, exercises
+from real.tongues import AcpAgent
+
+pytestmark = pytest.mark.anyio
+
+WORDS = "Grüße: one two three four five six seven 🎈 eight nine ten."
+PIXEL = base64.b64encode(
+    bytes.fromhex(
+        "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c02"
+        "0000000b4944415478da6364f80f00010501012718e3660000000049454e44ae426082"
+    )
+).decode()
+
+PROTOCOLS = {"gemini": 1, "opencode": 1, "codex-acp": 2}
+
+
+@exercises(Capability.PROMPT, Capability.PARTIALS)
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+async def test_text_and_its_pieces(acp: AcpAgent) -> None:
+    answer = turn(WORDS, chunk=5, usage=Usage(input=100, cache_read=50, cache_write=10, output=20))
+    async with acp.open([answer]) as run:
+        said = await run.turn("Count.")
+        assert run.model.requests_of("main")[0].texts[-1] == "Count."
+    ready = run.events.one(AgentReady)
+    assert (ready.protocol_version, ready.cli_version) == (PROTOCOLS[acp.agent], acp.version)
+    assert run.events.one(SessionStarted).cwd == str(acp.cwd)
+    assert said.one(TurnStarted).prompt == "Count."
+    assert said.of(Message, role="user")[0].text == "Count."
+    pieces = said.of(Delta, kind="text")
+    assert len(pieces) > 5
+    assert ["".join(piece.text for piece in pieces)] == said.said() == [WORDS]
+    assert (said.ended.outcome, said.ended.text) == ("completed", WORDS)
+    assert {event.session for event in said} == {run.session.id}
+    ended = run.events.one(RunEnded)
+    assert (ended.outcome, ended.exit_code) == ("completed", 0)
+    # OpenCode tells of its last call alone.
+    usage = said.ended.usage or said.one(UsageUpdated, scope="call").usage
+    assert usage is not None
+    assert (usage.input_tokens, usage.output_tokens) == (160, 20)
+
+
+@exercises(Capability.THINKING)
+async def test_thoughts(acp: AcpAgent) -> None:
+    async with acp.open([turn(thinking("Is it six? No: seven."), "Seven.")]) as run:
+        said = await run.turn("How many?")
+    [thought] = said.said(kind="thinking")
+    # Gemini CLI looks for a headline in it, and Codex for sections.
+    assert (thought or "").lstrip("*\n") == "Is it six? No: seven."
+    assert "".join(piece.text for piece in said.of(Delta, kind="thinking")) == thought
+    assert said.said() == ["Seven."]
+    assert said.ended.text == "Seven."
+
+
+@exercises(Capability.IMAGES)
+async def test_image_in_the_prompt(acp: AcpAgent) -> None:
+    async with acp.open(["A black dot."]) as run:
+        said = await run.turn("What is this?", [ImageBlock(mime_type="image/png", data=PIXEL)])
+        assert PIXEL in json.dumps(run.model.requests_of("main")[0].messages[-1])
+    assert said.said() == ["A black dot."]
+    [block] = said.of(Message, role="user", echo=False)[0].blocks[1:]
+    assert isinstance(block, ImageBlock)
+    assert (block.mime_type, block.data) == ("image/png", PIXEL)
+
+
+@exercises(Capability.COST)
+@by("opencode")
+async def test_cost_of_each_turn(acp: AcpAgent) -> None:
+    """It counts up; the price of the scripted model is in its configuration."""
+    async with acp.open(["One.", turn("Two.", usage=Usage(output=40))]) as run:
+        first, second = await run.turn("First."), await run.turn("Second.")
+    assert first.ended.cost_usd == pytest.approx((110 + 2 * 20) / 1e6)
+    assert second.ended.cost_usd == pytest.approx((110 + 2 * 40) / 1e6)
+    assert run.events.one(RunEnded).cost_usd == pytest.approx(340 / 1e6)
+
+
+def test_blocking(acp: AcpAgent) -> None:
+    recording = acp.recording()
+    with ScriptedModel([acp.tongue.shell("touch here"), "Done."]) as model:
+        fields = acp.fields(model, record=recording, approve=lambda request, session: True)
+        with dragoman.blocking.open(acp.agent, **fields) as session:
+            events = session.events()
+            said = Events(session.prompt("Touch it."))
+        everything = Events(events)
+    assert (acp.cwd / "here").exists()
+    assert said.said() == ["Done."]
+    check(everything, recording)
+
+
+# --- what goes wrong ---------------------------------------------------------------------------------------
+
+
+def hasty(gemini: AcpAgent) -> None:
+    """Gemini CLI tries ten times otherwise, for minutes."""
+    folder = gemini.home / ".gemini"
+    folder.mkdir()
+    settings = {**GEMINI_SETTINGS, "general": {**GEMINI_SETTINGS["general"], "maxAttempts": 1}}
+    (folder / "settings.json").write_text(json.dumps(settings), "utf-8")
+
+
+@by("gemini", "codex-acp")
+@pytest.mark.parametrize("status", [401, 429, 500])
+async def test_errors_of_the_api_fail_the_turn(acp: AcpAgent, status: int) -> None:
+    if acp.agent == "gemini":
+        hasty(acp)
+    async with acp.open(script([error(status, "not today")], repeat_last=True)) as run:
+        said = await run.turn("Hello.")
+    assert said.ended.outcome == "failed"
+    assert said.ended.error is not None
+    failure = said.one(Error, severity="error")
+    assert (said.ended.error.message, said.ended.error.code) == (failure.message, failure.code)
+    if acp.agent == "gemini":
+        assert said.ended.error.code == str(status)
+        assert "not today" in said.ended.error.message
+    assert run.events.one(RunEnded).outcome == "failed"
+
+
+@by("opencode")
+async def test_an_error_that_lasts_and_errors_that_pass(acp: AcpAgent) -> None:
+    """OpenCode goes on trying, unless the API says that there is no point; the session survives it."""
+    now = {"retry-after-ms": "1"}
+    lines: Lines = [error(401, "who are you?"), error(429, headers=now), error(500, headers=now), "At last."]
+    async with acp.open(lines) as run:
+        refused = await run.turn("Hello.")
+        passed = await run.turn("Hello again.")
+        assert len(run.model.requests_of("main")) == 4
+    assert refused.ended.outcome == "failed"
+    assert refused.ended.error is not None
+    assert "who are you?" in refused.ended.error.message
+    assert (passed.ended.outcome, passed.said()) == ("completed", ["At last."])

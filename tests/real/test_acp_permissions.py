@@ -1,0 +1,102 @@
+"""Who may do what, with agents that speak ACP: every way to answer, and what the agent then really does."""
+
+from typing import Any
+
+import pytest
+
+from dragoman import (
+    Answer,
+    Capability,
+    PermissionRequested,
+    PermissionResolved,
+    Session,
+    ToolEnded,
+    UsageError,
+)
+from dragoman.runtime.standing import Request
+from real.driving import Lines
+from real.exercising import exercises
+from real.tongues import AcpAgent
+
+pytestmark = pytest.mark.anyio
+
+TOUCH = "touch here"
+
+LASTING = {"gemini": "proceed_always", "opencode": "always", "codex-acp": "accept_execpolicy_amendment"}
+"""The option of a command that holds from now on."""
+
+
+def saying(decision: Any = "deny", **fields: Any) -> Any:
+    """A handler that always answers so."""
+
+    def answer(request: Request, session: Session) -> Answer:
+        return Answer(request=request.request_id, decision=decision, **fields)
+
+    return answer
+
+
+@exercises(Capability.PERMISSIONS)
+async def test_allowed_by_hand(acp: AcpAgent) -> None:
+    async with acp.open([acp.tongue.shell(TOUCH), "Done."], approve=lambda request, session: None) as run:
+        stream = run.session.prompt("Touch it.")
+        request = await run.until(PermissionRequested)
+        assert (request.tool_name, request.kind) == (acp.tongue.shell_name, "execute")
+        assert {"allow_once", "allow_always", "reject_once"} <= {option.kind for option in request.options}
+        assert not (acp.cwd / "here").exists()
+        with pytest.raises(UsageError, match="no option 'perhaps'"):
+            await run.session.answer(request.request_id, "allow", option="perhaps")
+        assert await run.session.answer(request.request_id, "allow")
+        assert not await run.session.answer(request.request_id, "deny")
+        assert [event async for event in stream][-1].outcome == "completed"  # type: ignore[attr-defined]
+    assert (acp.cwd / "here").exists()
+    resolved = run.events.one(PermissionResolved)
+    assert (resolved.outcome, resolved.by) == ("allowed", "client")
+    done = run.events.one(ToolEnded)
+    assert (done.call_id, done.status) == (request.call_id, "completed")
+
+
+@exercises(Capability.REMEMBER)
+async def test_allowed_from_now_on(acp: AcpAgent) -> None:
+    """By the agent, with its own option; then by us."""
+    lines: Lines = [acp.tongue.shell(TOUCH), "One.", acp.tongue.shell(TOUCH), "Two."]
+    async with acp.open(lines, approve=saying("allow", option=LASTING[acp.agent])) as run:
+        first = await run.turn("Touch it.")
+        (acp.cwd / "here").unlink()
+        second = await run.turn("Touch it again.")
+    assert first.one(PermissionResolved).option_id == LASTING[acp.agent]
+    assert second.of(PermissionRequested) == []
+    assert second.one(ToolEnded).status == "completed"
+    assert (acp.cwd / "here").exists()
+
+
+async def test_allowed_for_this_session(acp: AcpAgent) -> None:
+    lines: Lines = [acp.tongue.shell(TOUCH), "One.", acp.tongue.shell(TOUCH), "Two."]
+    async with acp.open(lines, approve=saying("allow", remember=["session"])) as run:
+        first = await run.turn("Touch it.")
+        second = await run.turn("Touch it again.")
+    assert first.one(PermissionResolved).by == "client"
+    assert [resolved.by for resolved in second.of(PermissionResolved)] in ([], ["policy"])
+    assert second.one(ToolEnded).status == "completed"
+
+
+async def test_denied(acp: AcpAgent) -> None:
+    """Gemini lets the model go on; OpenCode ends the turn, and Codex cancels it."""
+    async with acp.open([acp.tongue.shell(TOUCH), "Then not."], approve=saying("deny")) as run:
+        said = await run.turn("Touch it.")
+        asked = len(run.model.requests_of("main"))
+    assert list(acp.cwd.iterdir()) == []
+    resolved = said.one(PermissionResolved)
+    assert (resolved.outcome, resolved.by) == ("denied", "client")
+    assert said.one(ToolEnded).status in ("declined", "failed")
+    assert (asked, said.ended.outcome) == {
+        "gemini": (2, "completed"),
+        "opencode": (1, "completed"),
+        "codex-acp": (1, "cancelled"),
+    }[acp.agent]
+
+
+async def test_without_a_handler_the_answer_is_no(acp: AcpAgent) -> None:
+    result = await acp.ask([acp.tongue.shell(TOUCH), "Then not."], "Touch it.")
+    assert list(acp.cwd.iterdir()) == []
+    [resolved] = [event for event in result.events if isinstance(event, PermissionResolved)]
+    assert (resolved.outcome, resolved.by, resolved.rule) == ("denied", "policy", "no handler")
