@@ -25,7 +25,11 @@ BREACHES = {
 
 
 def lint(source: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "import sys; from importlinter.cli import lint_imports_command as m; sys.exit(m())"]
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from importlinter.cli import lint_imports_command as m; sys.exit(m())",
+    ]
     config = ["--config", str(ROOT / "pyproject.toml"), "--no-cache"]
     environment = {"PYTHONPATH": str(source), "PATH": ""}
     return subprocess.run([*command, *config], capture_output=True, text=True, env=environment, cwd=source)

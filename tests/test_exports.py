@@ -38,6 +38,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_importing_it_imports_nothing_heavy() -> None:
     code = "import sys, dragoman; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
     heavy = {"anyio", "click", "rich", "psutil", "msgspec", "asyncio", "sqlite3"}
     assert heavy.isdisjoint(loaded)

@@ -30,7 +30,19 @@ ODD_VALUES: list[Any] = [
     None, True, False, 0, -1, 2**70, 1.5, "", "x", "\ud83d", "\ude00a", [], [[]], {}, {"type": "text"}, {"id": 1},
     ["a", 1, None], {"a": {"b": {"c": []}}},
 ]  # fmt: skip
-ODD_LINES = [b"", b" ", b"{", b"[]", b"null", b"\xff\xfe", b'{"type":', b'{"a":NaN}', b"[" * 3000, b'"\\ud83d"', b"{}"]
+ODD_LINES = [
+    b"",
+    b" ",
+    b"{",
+    b"[]",
+    b"null",
+    b"\xff\xfe",
+    b'{"type":',
+    b'{"a":NaN}',
+    b"[" * 3000,
+    b'"\\ud83d"',
+    b"{}",
+]
 
 
 @cache
@@ -87,7 +99,9 @@ def stream(dialect: str, seed: int, size: int) -> list[Frame]:
     frames = []
     start = dice.randrange(len(pool) or 1)
     for n in range(1, size + 1):
-        direction, line = pool[(start + n) % len(pool)] if pool and dice.random() < 0.6 else _anything(pool, dice)
+        direction, line = (
+            pool[(start + n) % len(pool)] if pool and dice.random() < 0.6 else _anything(pool, dice)
+        )
         line = mutated(line, dice).replace(b"\n", b" ")
         kind: Any = direction if dice.random() < 0.95 else dice.choice(["out", "in", "note", "err"])
         frames.append(Frame(n, kind, line))

@@ -8,6 +8,7 @@ from dragoman.cli.ask_user import DENIED, chosen, menu, picks, typed
 from dragoman.model.capabilities import Capability
 from dragoman.model.commands import Answer
 from dragoman.model.events import PermissionOption, PermissionRequested
+from dragoman.runtime import rulebook
 
 ALL = frozenset(Capability)
 RULE = {
@@ -25,7 +26,7 @@ def request(**fields: Any) -> PermissionRequested:
 
 def test_yes_and_no() -> None:
     choices = menu(request(), frozenset())
-    assert list(choices) == ["y", "n"]
+    assert list(choices) == ["y", "s", "r", "n"]
     assert chosen("y\n", choices) == Answer(request="r", decision="allow")
     assert chosen(" Y ", choices) == Answer(request="r", decision="allow")
     assert chosen("n\n", choices) == Answer(request="r", decision="deny", message=DENIED)
@@ -47,7 +48,7 @@ def test_always_means_the_one_suggestion_that_was_picked() -> None:
     assert chosen("a", one) == Answer(request="r", decision="allow", remember=[MODE])
     assert one["a"].label == "yes, and switch to mode acceptEdits for this session"
     two = menu(request(suggestions=[RULE, MODE]), ALL)
-    assert list(two) == ["y", "a1", "a2", "e", "n"]
+    assert list(two) == ["y", "s", "r", "a1", "a2", "e", "n"]
     assert chosen("a1", two) == Answer(request="r", decision="allow", remember=[RULE])
     assert chosen("a", two) is None
     assert two["a1"].label == "yes, and allow Bash(ls) always in this project"
@@ -55,7 +56,19 @@ def test_always_means_the_one_suggestion_that_was_picked() -> None:
 
 def test_only_what_the_agent_can_do_is_offered() -> None:
     choices = menu(request(suggestions=[MODE]), frozenset((Capability.PERMISSIONS,)))
-    assert list(choices) == ["y", "n"]
+    assert list(choices) == ["y", "s", "r", "n"]
+
+
+def test_what_our_own_policy_remembers_can_always_be_chosen() -> None:
+    choices = menu(request(), frozenset())
+    assert chosen("s", choices) == Answer(request="r", decision="allow", remember=["session"])
+    assert chosen("r", choices) == Answer(request="r", decision="allow", remember=["always"])
+    assert str(rulebook.user_file()) in choices["r"].label
+
+
+def test_nothing_is_remembered_of_what_cannot_be_allowed() -> None:
+    options = [PermissionOption(id="o1", name="No", kind="reject_once")]
+    assert list(menu(request(options=options), ALL)) == ["n"]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +87,7 @@ def test_the_agents_own_options() -> None:
         PermissionOption(id="o5"),
     ]
     choices = menu(request(options=options), ALL)
-    assert list(choices) == ["y", "a", "a2", "n", "o"]
+    assert list(choices) == ["y", "a", "a2", "n", "o", "s", "r"]
     assert chosen("a2", choices) == Answer(request="r", option="o3", decision="allow")
     assert chosen("n later", choices) == Answer(request="r", option="o4", decision="deny", message="later")
     assert choices["o"].label == "o5"

@@ -1,6 +1,7 @@
 """`dragoman doctor`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,12 @@ def test_the_demo_agent_is_always_there(invoke: Invoke) -> None:
     done = invoke("doctor", "--json")
     demo = next(line for line in map(json.loads, done.stdout.splitlines()) if line["agent"] == "demo")
     assert demo["status"] == "ok"
+
+
+def test_agents_that_were_never_tested_are_marked(invoke: Invoke) -> None:
+    """Those that do nothing without a login, above all."""
+    entries = re.split(r"\n(?=\S)", invoke("doctor").stdout)
+    untested = {entry.split()[1] for entry in entries if re.search(r"tested +no version", entry)}
+    assert untested == {name for name in AGENTS if not AGENTS[name].tested_versions}
+    assert {"cline", "auggie", "cursor"} <= untested
+    assert not untested & {"claude", "codex", "gemini", "opencode", "codex-acp", "demo"}

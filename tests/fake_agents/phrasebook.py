@@ -23,12 +23,13 @@ def heard() -> dict[str, Any]:
 
 
 class Mouth:
-    """Writes, and keeps count in a side file of what it wrote: bytes of stdout, newlines in it, bytes of stderr."""
+    """Writes, and keeps count in a side file: bytes of stdout and of stderr that it was about to write, and of those
+    the ones that it has written."""
 
     def __init__(self, ledger: str, times: int = 1) -> None:
         self.times = times
         """How often each line is said."""
-        self._counts = [0, 0, 0]
+        self._counts = [0, 0, 0, 0]
         self._ledger = os.open(ledger, os.O_WRONLY | os.O_CREAT, 0o600)
 
     def say(self, lines: list[bytes]) -> None:
@@ -36,22 +37,20 @@ class Mouth:
 
     def raw(self, data: bytes) -> None:
         self._write(1, data)
-        self._counts[0] += len(data)
-        self._counts[1] += data.count(b"\n")
-        self._keep()
 
     def complain(self, data: bytes) -> None:
         self._write(2, data)
-        self._counts[2] += len(data)
-        self._keep()
 
     def _write(self, fd: int, data: bytes) -> None:
+        self._count(fd - 1, len(data))
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(fd, rest) :]
+        self._count(fd + 1, len(data))
 
-    def _keep(self) -> None:
-        os.pwrite(self._ledger, b"%15d %15d %15d" % tuple(self._counts), 0)
+    def _count(self, place: int, size: int) -> None:
+        self._counts[place] += size
+        os.pwrite(self._ledger, b"%15d %15d %15d %15d" % tuple(self._counts), 0)
 
 
 class ClaudeStream:

@@ -6,6 +6,7 @@ import pytest
 
 pytest.register_assert_rewrite("real.driving")
 
+from real.acting import Actor  # noqa: E402
 from real.driving import Pinned  # noqa: E402
 from real.exercising import ACP_AGENTS  # noqa: E402
 from real.pins import Pin, pins  # noqa: E402
@@ -38,6 +39,13 @@ def acp(request: pytest.FixtureRequest, tmp_path: Path) -> AcpAgent:
     """An agent that speaks ACP."""
     [version] = [pin.version for pin in pins() if pin.agent == request.param]
     return AcpAgent(installed(request.param, version), tmp_path)
+
+
+@pytest.fixture(params=["claude-2.1.325", "codex-0.166.0", "gemini-0.61.0"])
+def actor(request: pytest.FixtureRequest, tmp_path: Path) -> Actor:
+    """For what must be the same whichever agent it is."""
+    agent, _, version = request.param.rpartition("-")
+    return Actor(pinned(agent, version, tmp_path))
 
 
 def pinned(agent: str, version: str, place: Path) -> Pinned:

@@ -1,4 +1,5 @@
-"""Install the pinned agents into .cache/agents: `python tests/real/install.py`. What is there already is left alone."""
+"""Install the pinned agents into .cache/agents, and the Python package that the tests talk with into .cache/peers:
+`python tests/real/install.py`. What is there already is left alone."""
 
 import json
 import os
@@ -7,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from pins import CACHE, CHECKOUT, Pin, pins
+from pins import CACHE, CHECKOUT, LIBRARY, LIBRARY_FOLDER, Pin, pins
 
 ATTEMPTS = 2
 
@@ -53,8 +54,28 @@ def ensure(pin: Pin) -> bool:
     return ready
 
 
+def ensure_library() -> bool:
+    """Beside the project's own packages, not among them: nothing of ours depends on it."""
+    state, complaint = "present", ""
+    if not _imports():
+        shutil.rmtree(LIBRARY_FOLDER, ignore_errors=True)
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        done = subprocess.run([*pip, "--target", LIBRARY_FOLDER, LIBRARY], capture_output=True, text=True)
+        state, complaint = "installed", done.stderr.strip()
+    ready = state == "present" or _imports()
+    where = LIBRARY_FOLDER.relative_to(CHECKOUT)
+    print(f"{LIBRARY}: {state}, {where}" if ready else f"{LIBRARY}: failed, {complaint}", flush=True)
+    return ready
+
+
+def _imports() -> bool:
+    env = {"PYTHONPATH": str(LIBRARY_FOLDER)}
+    tried = subprocess.run([sys.executable, "-c", "import acp"], env=env, capture_output=True)
+    return tried.returncode == 0
+
+
 if __name__ == "__main__":
     if not shutil.which("npm"):
         sys.exit("npm is needed to install the agents")
-    ready = [ensure(pin) for pin in pins()]
+    ready = [ensure_library(), *map(ensure, pins())]
     sys.exit(not all(ready))

@@ -1,4 +1,5 @@
-"""The agent programs that the real tests drive: which versions (agents.json), and where they are installed."""
+"""The agent programs that the real tests drive: which versions (agents.json), and where they are installed; and a
+Python package to talk with."""
 
 import json
 from pathlib import Path
@@ -6,6 +7,10 @@ from typing import NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CACHE = CHECKOUT / ".cache"
+
+LIBRARY = "agent-client-protocol==0.12.1"
+"""An independent implementation of ACP, both sides of it."""
+LIBRARY_FOLDER = CACHE / "peers" / LIBRARY.replace("==", "-")
 
 
 class Pin(NamedTuple):

@@ -38,7 +38,6 @@ PROTOCOLS = {"gemini": 1, "opencode": 1, "codex-acp": 2}
 
 
 @exercises(Capability.PROMPT, Capability.PARTIALS)
-@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
 async def test_text_and_its_pieces(acp: AcpAgent) -> None:
     answer = turn(WORDS, chunk=5, usage=Usage(input=100, cache_read=50, cache_write=10, output=20))
     async with acp.open([answer]) as run:
@@ -96,6 +95,18 @@ async def test_cost_of_each_turn(acp: AcpAgent) -> None:
     assert run.events.one(RunEnded).cost_usd == pytest.approx(340 / 1e6)
 
 
+@by("gemini")
+@pytest.mark.parametrize("anyio_backend", ["trio"])
+async def test_on_trio(acp: AcpAgent) -> None:
+    async with acp.open(
+        [acp.tongue.shell("touch here"), WORDS], approve=lambda request, session: True
+    ) as run:
+        said = await run.turn("Touch it.")
+    assert (acp.cwd / "here").exists()
+    assert said.said() == [WORDS]
+
+
+@by("gemini")
 def test_blocking(acp: AcpAgent) -> None:
     recording = acp.recording()
     with ScriptedModel([acp.tongue.shell("touch here"), "Done."]) as model:

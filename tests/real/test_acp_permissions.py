@@ -15,7 +15,7 @@ from dragoman import (
 )
 from dragoman.runtime.standing import Request
 from real.driving import Lines
-from real.exercising import exercises
+from real.exercising import by, exercises
 from real.tongues import AcpAgent
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +57,6 @@ async def test_allowed_by_hand(acp: AcpAgent) -> None:
 
 @exercises(Capability.REMEMBER)
 async def test_allowed_from_now_on(acp: AcpAgent) -> None:
-    """By the agent, with its own option; then by us."""
     lines: Lines = [acp.tongue.shell(TOUCH), "One.", acp.tongue.shell(TOUCH), "Two."]
     async with acp.open(lines, approve=saying("allow", option=LASTING[acp.agent])) as run:
         first = await run.turn("Touch it.")
@@ -69,6 +68,7 @@ async def test_allowed_from_now_on(acp: AcpAgent) -> None:
     assert (acp.cwd / "here").exists()
 
 
+@by("gemini", "codex-acp")
 async def test_allowed_for_this_session(acp: AcpAgent) -> None:
     lines: Lines = [acp.tongue.shell(TOUCH), "One.", acp.tongue.shell(TOUCH), "Two."]
     async with acp.open(lines, approve=saying("allow", remember=["session"])) as run:
@@ -95,6 +95,7 @@ async def test_denied(acp: AcpAgent) -> None:
     }[acp.agent]
 
 
+@by("gemini", "opencode")
 async def test_without_a_handler_the_answer_is_no(acp: AcpAgent) -> None:
     result = await acp.ask([acp.tongue.shell(TOUCH), "Then not."], "Touch it.")
     assert list(acp.cwd.iterdir()) == []

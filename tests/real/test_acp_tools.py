@@ -16,7 +16,6 @@ from dragoman import (
     ToolEnded,
     ToolStarted,
 )
-from dragoman.testing import tool
 from real.driving import Events
 from real.exercising import by, exercises
 from real.tongues import AcpAgent
@@ -30,7 +29,7 @@ EXIT_CODES = {"gemini": None, "opencode": 3, "codex-acp": 3}
 
 
 async def test_shell(acp: AcpAgent) -> None:
-    command = "echo $((6*7)) | tee answer; exit 3"
+    command = "echo 42 | tee answer; exit 3"
     async with acp.open([acp.tongue.shell(command), "It is 42."], approve="all") as run:
         said = await run.turn("What is six times seven?")
         assert "42" in json.dumps(run.model.requests_of("main")[1].messages[-1])
@@ -96,16 +95,7 @@ async def test_write_and_edit(acp: AcpAgent) -> None:
     assert said.of(HostCalled) == []
 
 
-@by("gemini", "opencode")
-async def test_a_file_outside_is_not_written(acp: AcpAgent, tmp_path: Path) -> None:
-    """Whoever allows it: what the client does itself stays in the directory of the session."""
-    async with acp.open([acp.tongue.write(tmp_path / "outside.txt", "no\n"), "No."], approve="all") as run:
-        said = await run.turn("Write it.")
-    assert not (tmp_path / "outside.txt").exists() or said.of(HostCalled, method="fs/write_text_file") == []
-    for call in said.of(HostCalled, method="fs/write_text_file"):
-        assert said.one(HostAnswered, request_id=call.request_id).error is not None
-
-
+@by("gemini", "codex-acp")
 async def test_edits_need_no_question(acp: AcpAgent) -> None:
     async with acp.open(
         [acp.tongue.write(acp.cwd / "new.txt", "one\n"), acp.tongue.shell("touch here"), "Done."],
@@ -137,10 +127,3 @@ async def test_a_tool_of_an_mcp_server(acp: AcpAgent) -> None:
     if acp.agent == "gemini":
         assert said.one(PermissionRequested).kind == "mcp"
     assert said.said() == ["Shouted."]
-
-
-async def test_a_tool_that_there_is_not(acp: AcpAgent) -> None:
-    async with acp.open([tool("no_such_tool", word="hey"), "Then not."], approve="all") as run:
-        said = await run.turn("Try.")
-    assert said.of(ToolEnded, status="completed") in ([], said.of(ToolEnded))
-    assert (said.ended.outcome, said.said()) == ("completed", ["Then not."])

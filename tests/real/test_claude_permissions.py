@@ -157,7 +157,7 @@ async def test_never_denies_without_asking(claude: Pinned) -> None:
     result = await claude.ask([TOUCH, "Then not."], "Touch it.", approve="never")
     assert list(claude.cwd.iterdir()) == []
     [resolved] = [event for event in result.events if isinstance(event, PermissionResolved)]
-    assert (resolved.outcome, resolved.by) == ("denied", "agent")
+    assert (resolved.outcome, resolved.by, resolved.rule) == ("denied", "policy", "approve=never")
     [done] = [event for event in result.events if isinstance(event, ToolEnded)]
     assert done.status == "declined"
 

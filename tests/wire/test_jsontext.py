@@ -72,7 +72,9 @@ def test_json_but_no_object(line: bytes) -> None:
 
 
 def test_lone_surrogates_are_repaired_except_where_text_goes_on() -> None:
-    message = READER.read(rb'{"type":"talk","text":"a\ud83d","who":"b\ud83d","anything":{"k\ude00":["\ud83d"]}}')
+    message = READER.read(
+        rb'{"type":"talk","text":"a\ud83d","who":"b\ud83d","anything":{"k\ude00":["\ud83d"]}}'
+    )
     assert isinstance(message, Talk)
     assert message.text == "a\ud83d"
     assert message.who == "b\ufffd"

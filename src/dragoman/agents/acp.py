@@ -31,10 +31,13 @@ _ASKING: Final = ("default", "ask", "manual", "read-only")
 _MODES: Final[Mapping[str, tuple[str, ...]]] = {
     "ask": _ASKING,
     "never": _ASKING,
-    "edits": ("acceptEdits", "autoEdit", "auto-edit", "workspace-write"),
+    "edits": _ASKING,
+    "dangerous": _ASKING,
+    "all": ("default", "ask", "manual", "workspace-write"),
     "plan": ("plan", "read-only"),
 }
-"""What agents call our approve modes, where they have such a mode; for the others every answer is ours."""
+"""What agents call the modes in which they ask, so that the policy answers, whose rules come first. Also where all is
+allowed: codex-acp asks a model if it is not told to ask us, and in read-only its commands can change nothing."""
 
 _IMPOSSIBLE: Final = {
     "output_schema": "Ask for it in the prompt",

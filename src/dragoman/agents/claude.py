@@ -29,13 +29,13 @@ _STREAMING: Final = (
 _MODES: Final = {
     "ask": "default",
     "dangerous": "default",
-    "edits": "acceptEdits",
+    "edits": "default",
     "all": "default",
     "plan": "plan",
     "never": "default",
 }
-"""`all` and `never` are asked for and answered by the policy, whose rules come first: in the CLI's own modes for them it
-asks nobody (and the one for `all` is refused to root)."""
+"""All but `plan` are asked for and answered by the policy, whose rules come first: in the CLI's own modes it asks nobody.
+Its acceptEdits lets `rm` and `touch` pass as well; its bypassPermissions is refused to root."""
 
 _VALUES: Final = {
     "system_prompt": "--system-prompt",

@@ -12,7 +12,7 @@ from dragoman.version import __version__
 
 COMMANDS = {
     "run": "Run an agent on a prompt and watch it work.",
-    "convert": "Turn an agent's output or session file into canonical events.",
+    "convert": "Turn an agent's output or session file into events.",
     "replay": "Play a recording as if it happened now.",
     "check": "Say whether what always holds, holds in a file.",
     "schema": "Print the JSON Schema of the canonical events.",

@@ -132,7 +132,7 @@ def _show(finding: Finding) -> None:
     facts: dict[str, Any] = {
         "at": finding.executable and short_path(finding.executable),
         "why": finding.error and clean(finding.error),
-        "tested": ", ".join(finding.tested_versions),
+        "tested": ", ".join(finding.tested_versions) or "no version of it",
         "speaks": ", ".join(finding.dialects),
         "sessions": _sessions(finding),
         "install": finding.install if finding.executable is None else "",

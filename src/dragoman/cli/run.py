@@ -155,7 +155,9 @@ FILE = click.Path(dir_okay=False)
     help="An option only this agent has; VALUE is JSON or text. Repeatable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Canonical JSONL instead of text.")
-@click.option("--native", "keep_lines", is_flag=True, help="With --json: have events carry the agent's exact lines.")
+@click.option(
+    "--native", "keep_lines", is_flag=True, help="With --json: have events carry the agent's exact lines."
+)
 @click.option(
     "--view", type=click.Choice(list(VIEWS)), help="JSONL in the model that another program speaks."
 )

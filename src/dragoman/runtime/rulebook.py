@@ -113,7 +113,9 @@ def remember_always(rule: Rule, path: Path | None = None) -> Path:
 
 
 def _written(rule: Rule) -> bytes:
-    lines = [b"%s = %s\n" % (name.encode(), _toml(value)) for name, value in msgspec.to_builtins(rule).items()]
+    lines = [
+        b"%s = %s\n" % (name.encode(), _toml(value)) for name, value in msgspec.to_builtins(rule).items()
+    ]
     return b"\n[[rule]]\n" + b"".join(lines)
 
 

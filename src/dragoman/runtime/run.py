@@ -55,7 +55,7 @@ class Run:
     child: Child
     tasks: TaskGroup
     finished: anyio.Event
-    """The agent has said its last word."""
+    """The agent has said its last word: the turn of a one-shot is over, or its stdout is closed."""
     ended: anyio.Event
 
     def __init__(
@@ -126,7 +126,7 @@ class Run:
         def take(chunk: bytes) -> None:
             if lines := splitter.feed(chunk):
                 self._publish(self._pass(direction, lines, self._clock()))
-                if self.machine.finished:
+                if self.machine.finished or (self.plan.one_shot and self.standing.turned and not self.busy()):
                     self.finished.set()
 
         child = self.child

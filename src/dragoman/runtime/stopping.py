@@ -14,10 +14,29 @@ LAST_WORD_GRACE = 10.0
 
 
 async def stop(run: Run) -> None:
-    """Take the steps of the plan until the agent has exited. What it started is remembered before each."""
+    """End the run; an agent that has said its last word is given the time to exit by itself, since it may still
+    have its session to write."""
+    if run.finished.is_set():
+        await _wait_for_exit(run)
+    await _take_steps(run)
+
+
+async def see_off(run: Run) -> None:
+    """An agent that has said its last word exits by itself; one that does not is helped, which changes nothing
+    about how its turn ended."""
+    await run.finished.wait()
+    await _wait_for_exit(run)
+    await _take_steps(run)
+
+
+async def _wait_for_exit(run: Run) -> None:
+    with anyio.move_on_after(LAST_WORD_GRACE):
+        await run.child.exited.wait()
+
+
+async def _take_steps(run: Run) -> None:
+    """The steps of the plan, until the agent has exited. What it started is remembered before each."""
     child = run.child
-    if run.plan.one_shot and run.standing.turned and not run.busy():
-        await _exits(run)  # it is about to, and may still have its session to write
     for what, seconds in (*run.plan.stop, LAST_STEP):
         if child.exited.is_set():
             return
@@ -35,19 +54,6 @@ async def stop(run: Run) -> None:
     if not child.exited.is_set():
         log.warning("process %d of %s cannot be killed", child.pid, run.plan.agent)
         child.give_up()
-
-
-async def see_off(run: Run) -> None:
-    """An agent that has said its last word exits by itself; one that does not is helped, which changes nothing
-    about how its turn ended."""
-    await run.finished.wait()
-    await _exits(run)
-    await stop(run)
-
-
-async def _exits(run: Run) -> None:
-    with anyio.move_on_after(LAST_WORD_GRACE):
-        await run.child.exited.wait()
 
 
 async def interrupt(run: Run, session: str | None = None) -> None:

@@ -80,9 +80,7 @@ def test_a_plan() -> None:
         ("opencode", "/opt/oc", ["acp"]),
     ],
 )
-def test_an_agent_that_is_there_need_not_be_fetched(
-    name: str, executable: str, arguments: list[str]
-) -> None:
+def test_an_agent_that_is_there_need_not_be_fetched(name: str, executable: str, arguments: list[str]) -> None:
     assert AGENTS[name].plan(config(name), executable, "acp").argv == [executable, *arguments]
 
 
@@ -90,9 +88,9 @@ def test_an_agent_that_is_there_need_not_be_fetched(
     ("approve", "first", "required"),
     [
         ("ask", "default", False),
-        ("edits", "acceptEdits", False),
+        ("edits", "default", False),
         ("plan", "plan", True),
-        ("all", None, False),
+        ("all", "default", False),
     ],
 )
 def test_approve_modes(approve: Any, first: str | None, required: bool) -> None:

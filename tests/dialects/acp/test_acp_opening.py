@@ -323,3 +323,39 @@ def test_what_this_agent_cannot_do_is_said_before_anything_is_sent(
     talk = Talk().opened()
     with pytest.raises(error):
         talk.machine.send(command)
+
+
+EARLY = [
+    (c.SetMode(mode="Plan", id="a"), "session/set_mode", {"modeId": "plan"}),
+    (c.SetModel(model="big", id="a"), "session/set_model", {"modelId": "big"}),
+    (c.SetOption(option="effort", value="high", id="a"), "session/set_config_option", {"configId": "effort"}),
+    (c.Fork(id="a"), "session/fork", {"cwd": "/proj"}),
+]
+
+
+@pytest.mark.parametrize(("command", "method", "params"), EARLY)
+def test_settings_wait_for_the_session(command: c.Command, method: str, params: dict[str, Any]) -> None:
+    talk = Talk()
+    talk.say(command)
+    talk.ready()
+    assert talk.methods() == ["initialize", "session/new"]
+    talk.answer({"sessionId": SESSION, "modes": MODES}, to="session/new")
+    assert talk.sent[-1]["method"] == method
+    assert talk.sent[-1]["params"].items() >= {"sessionId": SESSION, **params}.items()
+    talk.answer(to=method, error={"code": -32602, "message": "No such thing"})
+    [ended] = [ended for ended in talk.of(ev.CommandEnded) if ended.request_id == "a"]
+    assert (ended.ok, ended.error) == (False, ev.ErrorInfo(message="No such thing", code="-32602"))
+    talk.end(code=0)
+
+
+def test_settings_of_a_session_that_there_never_will_be_are_refused_by_the_agent() -> None:
+    talk = Talk()
+    talk.say(c.SetMode(mode="plan", id="a"))
+    talk.ready()
+    talk.answer(to="session/new", error={"code": -32000, "message": "Authentication required"})
+    talk.answer(to="session/set_mode", error={"code": -32602, "message": "Session not found"})
+    [ended] = talk.of(ev.CommandEnded)
+    assert (ended.command, ended.request_id, ended.ok) == ("set_mode", "a", False)
+    with pytest.raises(UsageError, match="no session could be opened: Authentication required"):
+        talk.say(c.SetMode(mode="plan"))
+    talk.end(code=0)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from dialects.acp.talk import SESSION, Talk, permission, update
+from dragoman.dialects.acp.opening import Opening
 from dragoman.model import events as ev
 from dragoman.model.commands import Answer, Reply
 from dragoman.model.content import DiffBlock, TerminalBlock
@@ -300,4 +301,74 @@ def test_a_subagent_speaks_for_its_call() -> None:
     assert talk.of(ev.TurnEnded)[0].text is None
     assert [event.parent for event in talk.of(ev.Delta)] == ["c"]
     assert [event.parent for event in talk.of(ev.ToolStarted)] == [None, "c"]
+    talk.end(code=0)
+
+
+def test_a_part_of_a_change_is_not_the_change() -> None:
+    """opencode 1.18.33 shows whole files when it asks, and what it replaced when it is done."""
+    talk = Talk().working()
+    whole = {"type": "diff", "path": "/proj/a", "oldText": "one\ntwo\n", "newText": "1\ntwo\n"}
+    part = {"type": "diff", "path": "/proj/a", "oldText": "one", "newText": "1"}
+    talk.update("tool_call", toolCallId="c1", title="edit", kind="edit", status="pending")
+    talk.agent(permission(content=[whole], kind="edit"))
+    talk.say(Answer(request="7", decision="allow"))
+    talk.update("tool_call_update", toolCallId="c1", status="completed", content=[text("Done."), part])
+    proposed, applied = talk.of(ev.FileChanged)
+    assert (proposed.phase, applied.phase) == ("proposed", "applied")
+    assert (applied.before, applied.after, applied.diff) == ("one\ntwo\n", "1\ntwo\n", proposed.diff)
+    talk.stops()
+    talk.end(code=0)
+
+
+def test_the_exit_code_in_a_result_of_opencode() -> None:
+    talk = Talk().working()
+    talk.update("tool_call", toolCallId="c", title="bash", kind="execute", status="pending")
+    result = {"output": "hi\n", "metadata": {"output": "hi\n", "exit": 3, "truncated": False}}
+    talk.update("tool_call_update", toolCallId="c", status="completed", rawOutput=result)
+    [ended] = talk.of(ev.ToolEnded)
+    assert (ended.output, ended.exit_code, ended.status) == ("hi\n", 3, "completed")
+    talk.stops()
+    talk.end(code=0)
+
+
+def test_tools_of_mcp_servers_by_the_names_of_opencode() -> None:
+    talk = Talk(Opening(cwd="/proj", mcp_servers={"my server": {"command": "/bin/x"}})).working()
+    for number, title in enumerate(("my_server_add_up", "read")):
+        talk.update("tool_call", toolCallId=f"c{number}", title=title, kind="other", status="pending")
+    mine, other = talk.of(ev.ToolStarted)
+    assert (mine.name, mine.server, mine.native_name, mine.kind) == (
+        "add_up",
+        "my server",
+        "my_server_add_up",
+        "mcp",
+    )
+    assert (other.name, other.server) == ("read", None)
+    talk.stops()
+    talk.end(code=0)
+
+
+@pytest.mark.parametrize(
+    ("result", "status", "output"),
+    [
+        ({"result": {"content": [{"type": "text", "text": "7"}]}, "error": None}, "completed", "7"),
+        ({"result": None, "error": {"message": "user cancelled MCP tool call"}}, "failed", "user cancelled"),
+    ],
+)
+def test_tools_of_mcp_servers_as_codex_acp_tells_of_them(result: Any, status: str, output: str) -> None:
+    talk = Talk().working(version=2)
+    about = {"server": "small", "tool": "add", "arguments": {"a": 3, "b": 4}}
+    talk.update(
+        "tool_call_update",
+        toolCallId="c",
+        title="mcp.small.add",
+        kind="execute",
+        status="in_progress",
+        rawInput=about,
+        _meta={"is_mcp_tool_call": True},
+    )
+    talk.update("tool_call_update", toolCallId="c", status=status, rawOutput=result)
+    [started], [ended] = talk.of(ev.ToolStarted), talk.of(ev.ToolEnded)
+    assert (started.name, started.server, started.kind) == ("add", "small", "mcp")
+    assert (ended.status, (ended.output or "")[: len(output)]) == (status, output)
+    talk.update("state_update", state="idle", stopReason="end_turn")
     talk.end(code=0)

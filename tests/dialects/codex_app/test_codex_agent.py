@@ -49,10 +49,10 @@ def test_an_app_server_is_started_and_stopped_gently() -> None:
     [
         ("ask", "untrusted", "workspace-write"),
         ("edits", "untrusted", "workspace-write"),
-        ("dangerous", "on-request", "workspace-write"),
-        ("all", "never", "danger-full-access"),
+        ("dangerous", "untrusted", "workspace-write"),
+        ("all", "untrusted", "danger-full-access"),
         ("plan", "never", "read-only"),
-        ("never", "never", "read-only"),
+        ("never", "untrusted", "read-only"),
     ],
 )
 def test_who_is_asked_for_what(approve: Any, policy: str, sandbox: str) -> None:

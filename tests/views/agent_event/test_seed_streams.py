@@ -142,7 +142,17 @@ def test_ids_and_times() -> None:
     items = seen("agent-event", streams.GEMINI, "gemini_stream", exit=0)
     assert len({item["id"] for item in items}) == len(items)
     assert all(item["id"].startswith("abc123-def456-") for item in items)
-    assert [item["timestamp"][17:19] for item in items] == ["00", "02", "03", "04", "05", "06", "07", "08", "08"]
+    assert [item["timestamp"][17:19] for item in items] == [
+        "00",
+        "02",
+        "03",
+        "04",
+        "05",
+        "06",
+        "07",
+        "08",
+        "08",
+    ]
     assert {item["timestamp"] for item in seen("agent-event", streams.CODEX, "codex_exec")} == {
         "1970-01-01T00:00:00Z"
     }

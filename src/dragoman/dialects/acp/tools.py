@@ -11,7 +11,7 @@ from dragoman.dialects.acp.changes import changes_in, in_full
 from dragoman.dialects.acp.content import blocks_of, plain
 from dragoman.dialects.acp.terminals import Terminals
 from dragoman.dialects.acp.texts import parent_of
-from dragoman.dialects.acp.translate import mapping, number, text
+from dragoman.dialects.acp.translate import items, mapping, number, text
 from dragoman.model import events as ev
 from dragoman.model import toolnames
 from dragoman.model.content import ContentBlock, TerminalBlock, text_of
@@ -269,13 +269,20 @@ class Tools:
         outputs = [terminal.output for terminal in self.terminals.of(call.id) if terminal.output]
         if outputs:
             return "\n".join(outputs)
-        return next((found for key in _OUTPUTS if (found := text(call.result, key))), None)
+        found = next((found for key in _OUTPUTS if (found := text(call.result, key))), None)
+        return found or _mcp_output(call.result)
 
     def _exit_code(self, call: Call) -> int | None:
         codes = [terminal.exit_code for terminal in self.terminals.of(call.id)]
         codes += [number(call.result, key) for key in ("exit_code", "exitCode")]
         codes.append(number(mapping(call.result, "metadata"), "exit"))  # opencode
         return next((code for code in codes if code is not None), None)
+
+
+def _mcp_output(result: Any) -> str | None:
+    """What an MCP server said, as codex-acp passes it on; or why it did not."""
+    said = [text(block, "text") for block in items(mapping(result, "result"), "content")]
+    return "\n".join(filter(None, said)) or text(mapping(result, "error"), "message")
 
 
 def _structured(call: Call) -> Any:

@@ -214,8 +214,16 @@ class AgentEventProjector:
         self._run_over = True
         if event.dialect == NAME:
             return []
-        _ = self._standing
-        return [self._ending(session, standing, event) for session, standing in self._sessions.items()]
+        last = self._standing
+        known = {
+            session: standing
+            for session, standing in self._sessions.items()
+            if session in self._started or standing.turn is not None
+        }
+        return [
+            self._ending(session, standing, event)
+            for session, standing in (known or {self._stamps.session: last}).items()
+        ]
 
     def _ending(self, session: str, standing: Standing, run: ev.RunEnded | None) -> m.SessionEndedEvent:
         turn = standing.turn

@@ -1,0 +1,43 @@
+"""A run of an agent that writes a lot, in a process of its own: prints how much memory that took, and its outcome.
+
+Arguments: a folder, the dialect, the fault, how many bytes."""
+
+import json
+import sys
+from pathlib import Path
+
+import anyio
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from dragoman.model.events import TurnEnded
+from dragoman.store.recording import rows
+from faults.staging import CONVERSING, opened
+
+
+def peak() -> int:
+    """The most memory that this program has had so far, in bytes."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+
+
+async def main(folder: Path, dialect: str, fault: str, size: int) -> None:
+    session, ledger = opened(folder, dialect, fault, size)
+    before, seen = peak(), 0
+    async with session:
+        stream = session.events()
+        async for event in stream:
+            seen += 1
+            if isinstance(event, TurnEnded) and dialect in CONVERSING:
+                break
+    async for event in stream:
+        seen += 1
+    report = {"memory": peak() - before, "events": seen, "outcome": event.outcome, "said": ledger.read_text()}
+    recorded = {"out": 0, "err": 0, "in": 0, "note": 0}
+    with (folder / "recording").open("rb") as file:
+        for row in rows(file):
+            if (direction := getattr(row, "dir", None)) is not None:
+                recorded[direction] += len(row.line) + row.eol
+    print(json.dumps({**report, "recorded": recorded}))
+
+
+anyio.run(main, Path(sys.argv[1]), *sys.argv[2:4], int(sys.argv[4]))

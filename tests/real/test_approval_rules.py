@@ -1,0 +1,179 @@
+"""Rules that somebody wrote, obeyed by real agents and named in what is recorded."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman import (
+    Answer,
+    HostCalled,
+    PermissionRequested,
+    PermissionResolved,
+    Session,
+    ToolEnded,
+    Unsupported,
+)
+from dragoman.runtime import rulebook
+from dragoman.runtime.standing import Request
+from real.acting import Actor
+from real.driving import Events, Lines, Pinned
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(autouse=True)
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's own rules."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "config" / "dragoman" / "policy.toml"
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    path = tmp_path / "policy.toml"
+    path.write_text(
+        """
+        [[rule]]
+        name = "keep files"
+        command = "rm"
+        effect = "deny"
+        message = "Nothing is removed here."
+
+        [[rule]]
+        name = "marks"
+        command = ["touch", "echo"]
+        effect = "allow"
+
+        [[rule]]
+        name = "the vault"
+        path = "vault/**"
+        effect = "deny"
+
+        [[rule]]
+        name = "notes"
+        kind = "edit"
+        path = "notes/*"
+        effect = "allow"
+        """
+    )
+    return path
+
+
+async def done(actor: Actor, *acts: Any, **fields: Any) -> Events:
+    lines: Lines = [*acts, "Done."]
+    result = await actor.pinned.ask(lines, "Do it.", **{**actor.fields, **fields})
+    assert Events(result.events).said()[-1:] == ["Done."]
+    return Events(result.events)
+
+
+def settled(events: Events) -> list[tuple[str, str | None, str | None]]:
+    return [(event.outcome, event.by, event.rule) for event in events.of(PermissionResolved)]
+
+
+async def test_commands(actor: Actor, policy: Path) -> None:
+    """Allowed although the mode denies all, denied although one of several commands would be allowed."""
+    (actor.cwd / "victim").write_text("dear")
+    acts = (actor.run("touch here"), actor.run("touch there && rm victim"))
+    events = await done(actor, *acts, approve="never", policy=policy)
+    assert actor.files == ["here", "victim"]
+    assert settled(events) == [
+        ("allowed", "policy", f"marks ({policy})"),
+        ("denied", "policy", f"keep files ({policy})"),
+    ]
+    assert [event.status for event in events.of(ToolEnded)] == ["completed", "declined"]
+
+
+async def test_a_denial_holds_in_the_mode_that_allows_all(actor: Actor, policy: Path) -> None:
+    (actor.cwd / "victim").write_text("dear")
+    events = await done(actor, actor.run("rm victim"), approve="all", policy=policy)
+    assert actor.files == ["victim"]
+    assert settled(events) == [("denied", "policy", f"keep files ({policy})")]
+
+
+async def test_paths(actor: Actor, policy: Path) -> None:
+    for name in ("notes", "vault", "src"):
+        (actor.cwd / name).mkdir()
+    acts = [actor.write(f"{name}/new.txt") for name in ("notes", "vault", "src")]
+    events = await done(actor, *acts, approve="ask", policy=policy)
+    assert actor.files == ["notes/new.txt"]
+    assert settled(events) == [
+        ("allowed", "policy", f"notes ({policy})"),
+        ("denied", "policy", f"the vault ({policy})"),
+        ("denied", "policy", "no handler"),
+    ]
+
+
+async def test_a_path_is_denied_in_every_mode(actor: Actor, policy: Path) -> None:
+    (actor.cwd / "vault").mkdir()
+    for mode in ("edits", "all"):
+        events = await done(actor, actor.write("vault/new.txt"), approve=mode, policy=policy)
+        assert actor.files == []
+        assert settled(events) == [("denied", "policy", f"the vault ({policy})")]
+
+
+async def test_the_model_is_told_why(actor: Actor, policy: Path) -> None:
+    """Where the protocol has a place for it: those of Codex and Gemini have none."""
+    (actor.cwd / "victim").write_text("dear")
+    lines: Lines = [actor.run("rm victim"), "Done."]
+    async with actor.pinned.open(lines, policy=policy, **actor.fields) as run:
+        said = await run.turn("Do it.")
+        told = json.dumps(run.model.requests_of("main")[1].messages[-1])
+    resolved = said.one(PermissionResolved)
+    assert resolved.rule == f"keep files ({policy})"
+    assert ("Nothing is removed here." in told) == (actor.name == "claude")
+
+
+async def test_a_project_can_only_be_stricter(actor: Actor) -> None:
+    rules = actor.cwd / rulebook.PROJECT_FILE
+    rules.parent.mkdir()
+    rules.write_text(
+        '[[rule]]\ncommand="touch"\neffect="allow"\n[[rule]]\nname="n"\ncommand="mkdir"\neffect="deny"\n'
+    )
+    acts = (actor.run("touch here"), actor.run("mkdir sub"))
+    events = await done(actor, *acts, handler=lambda request, session: isinstance(request, HostCalled))
+    assert actor.files == [str(rulebook.PROJECT_FILE)]
+    assert settled(events) == [("denied", "client", None), ("denied", "policy", "n (the project's policy)")]
+
+
+@pytest.mark.parametrize("scope", ["session", "always"])
+async def test_an_answer_that_lasts(actor: Actor, scope: str, config: Path) -> None:
+    """It is for this very command, and it is kept by us, not in the agent's settings."""
+    asked: list[Request] = []
+
+    def handler(request: Request, session: Session) -> bool | Answer:
+        if not isinstance(request, PermissionRequested):
+            return True
+        asked.append(request)
+        return Answer(request=request.request_id, decision="allow", remember=[scope])
+
+    lines: Lines = [actor.run("touch a"), actor.run("touch a"), actor.run("touch b"), "Done."]
+    async with actor.pinned.open(lines, approve=handler, **actor.fields) as run:
+        await run.turn("Do it.")
+    assert actor.files == ["a", "b"]
+    assert len(asked) == 2
+    assert "touch" not in settings(actor)
+    assert [rule.line for rule in rulebook.read(config)] == (["touch a", "touch b"] if scope == "always" else [])
+    if scope == "always":
+        (actor.cwd / "a").unlink()
+        events = await done(actor, actor.run("touch a"))
+        assert actor.files == ["a", "b"]
+        assert settled(events) == [("allowed", "policy", "rule 1 (your policy)")]
+
+
+def settings(actor: Actor) -> str:
+    """What the agent has written down of rules and trust, in its home and where it works."""
+    names = ("settings*.json", "config.toml", "*.rules", "polic*/*.toml", "auto-saved.toml")
+    places = (actor.pinned.home, actor.cwd)
+    return "".join(path.read_text() for place in places for name in names for path in place.rglob(name))
+
+
+async def test_codex_exec_takes_no_policy(codex: Pinned, policy: Path) -> None:
+    with pytest.raises(Unsupported, match="policy in codex_exec"):
+        await codex.ask(["Never said."], "Do it.", dialect="codex_exec", policy=policy)
+
+
+async def test_gemini_stream_takes_no_policy(gemini: Pinned, policy: Path) -> None:
+    with pytest.raises(Unsupported, match="policy in gemini_stream"):
+        await gemini.ask(["Never said."], "Do it.", dialect="gemini_stream", policy=policy)

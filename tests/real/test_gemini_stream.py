@@ -1,0 +1,178 @@
+"""Gemini CLI with stream-json: what one process tells of a turn, and what its prompt, tools and limits do."""
+
+import json
+from typing import Any
+
+import pytest
+
+from dragoman import (
+    Delta,
+    Error,
+    FileChanged,
+    RunEnded,
+    SubagentEnded,
+    SubagentStarted,
+    ToolEnded,
+    ToolStarted,
+    TurnStarted,
+    Unsupported,
+    UsageError,
+)
+from dragoman.dialects import machine_for
+from dragoman.model.capabilities import Capability
+from dragoman.testing import Hold, Usage, error, script, text, tool, turn
+from dragoman.testing.scripted_model.environment import GEMINI_SETTINGS
+from real.driving import Events, Pinned, alive, eventually, waits_forever
+
+pytestmark = pytest.mark.anyio
+
+STREAM: dict[str, Any] = {"dialect": "gemini_stream", "model": "gemini-2.5-pro"}
+
+
+def settle(gemini: Pinned, **sections: dict[str, Any]) -> None:
+    """Settings of its user, beside those that it needs to work here."""
+    settings = {
+        name: {**GEMINI_SETTINGS.get(name, {}), **sections.get(name, {})}
+        for name in (*GEMINI_SETTINGS, *sections)
+    }
+    folder = gemini.home / ".gemini"
+    folder.mkdir()
+    (folder / "settings.json").write_text(json.dumps(settings), "utf-8")
+
+
+def test_what_it_declares_is_tested_here() -> None:
+    """Capabilities of the agent are those of ACP; in this dialect it has these."""
+    assert machine_for("gemini_stream").capabilities == {
+        Capability.PARTIALS,  # test_text_and_its_pieces
+        Capability.RESUME,  # tests/real/test_one_shot_gemini.py
+        Capability.SUBAGENTS,  # test_a_subagent
+    }
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+async def test_text_and_its_pieces(gemini: Pinned) -> None:
+    words = "Grüße: one two three four five six seven 🎈 eight nine ten."
+    async with gemini.open([turn(words, chunk=5, usage=Usage(output=33))], prompt="Count.", **STREAM) as run:
+        await run.until(RunEnded)
+    pieces = run.events.of(Delta, kind="text")
+    assert len(pieces) > 5
+    assert ["".join(piece.text for piece in pieces)] == run.events.said() == [words]
+    assert run.events.one(TurnStarted).prompt == "Count."
+    ended = run.events.ended
+    assert (ended.outcome, ended.text) == ("completed", words)
+    assert ended.usage is not None
+    assert (ended.usage.input_tokens, ended.usage.output_tokens) == (160, 33)
+    assert ended.model_usage.keys() == {"gemini-2.5-pro"}
+
+
+async def test_tools(gemini: Pinned) -> None:
+    path = gemini.cwd / "new.txt"
+    lines = [
+        tool("write_file", file_path=str(path), content="one\ntwo\n"),
+        tool("replace", file_path=str(path), old_string="one", new_string="1", instruction="Change it."),
+        tool("run_shell_command", command="cat new.txt"),
+        tool("read_file", file_path=str(gemini.cwd / "nowhere")),
+        "Done.",
+    ]
+    result = await gemini.ask(lines, "Work.", approve="all", **STREAM)
+    events = Events(result.events)
+    assert path.read_text() == "1\ntwo\n"
+    assert [call.kind for call in events.of(ToolStarted)] == ["edit", "edit", "execute", "read"]
+    assert [done.status for done in events.of(ToolEnded)] == ["completed", "completed", "completed", "failed"]
+    assert events.of(ToolEnded)[2].output == "1\ntwo"
+    assert [change.path for change in events.of(FileChanged)] == [str(path)] * 2
+    assert {change.path for change in result.changes} == {str(path)}
+    assert result.text == "Done."
+
+
+@pytest.mark.parametrize(("approve", "done"), [("ask", []), ("edits", ["new.txt"]), ("plan", [])])
+async def test_without_a_client_to_ask(gemini: Pinned, approve: str, done: list[str]) -> None:
+    """What would be asked is not even offered to the model; that it is called all the same is an error."""
+    write = tool("write_file", file_path=str(gemini.cwd / "new.txt"), content="one\n")
+    shell = tool("run_shell_command", command="touch here")
+    async with gemini.open([write, shell, "Then not."], prompt="Work.", approve=approve, **STREAM) as run:
+        await run.until(RunEnded)
+        offered = run.model.requests_of("main")[0].tools
+    assert "run_shell_command" not in offered
+    assert sorted(file.name for file in gemini.cwd.iterdir()) == done
+    assert run.events.of(ToolEnded)[-1].status == "failed"
+    assert run.events.ended.text == "Then not."
+
+
+async def test_a_subagent(gemini: Pinned) -> None:
+    lines = script(
+        [tool("invoke_agent", agent_name="codebase_investigator", prompt="[[look]] Look."), "It is there."],
+        routes={"look": [tool("complete_task", Result="Found."), "Found."]},
+    )
+    result = await gemini.ask(lines, "Find it.", approve="all", **STREAM)
+    events = Events(result.events)
+    begun = events.one(SubagentStarted)
+    assert begun.call_id == events.one(ToolStarted, name="invoke_agent").call_id
+    assert events.one(SubagentEnded).call_id == begun.call_id
+    assert result.text == "It is there."
+
+
+async def test_three_megabytes_on_one_line(gemini: Pinned) -> None:
+    """The CLI exits without waiting until a pipe has taken what it wrote: so its stdout is a file."""
+    words = "".join(f"{number:07} " for number in range(400_000))
+    assert len(words) == 3_200_000
+    result = await gemini.ask([turn(words, chunk=len(words))], "Tell me everything.", **STREAM)
+    events = Events(result.events)
+    assert result.outcome == "completed"
+    [piece] = events.of(Delta, kind="text")
+    assert piece.text == words
+    assert events.said() == [words]
+    assert result.text == words
+
+
+# --- how it ends -------------------------------------------------------------------------------------------
+
+
+async def test_max_turns_of_its_own(gemini: Pinned) -> None:
+    settle(gemini, model={"maxSessionTurns": 1})
+    shell = tool("run_shell_command", command="true")
+    result = await gemini.ask([shell, "Never said."], "Work.", approve="all", **STREAM)
+    assert result.outcome == "limited"
+    run = Events(result.events).one(RunEnded)
+    assert run.exit_code == 53
+
+
+async def test_max_turns_of_ours(gemini: Pinned) -> None:
+    shell = tool("run_shell_command", command="true")
+    lines = [shell, turn("Once more. ", hold=Hold("never", after=1))]
+    async with gemini.open(lines, prompt="Work.", approve="all", max_turns=1, **STREAM) as run:
+        await run.until(RunEnded)
+    assert run.events.ended.outcome == "limited"
+
+
+@pytest.mark.parametrize("status", [429, 500])
+async def test_errors_of_the_api(gemini: Pinned, status: int) -> None:
+    settle(gemini, general={"maxAttempts": 1})
+    lines = script([error(status, "not today")], repeat_last=True)
+    result = await gemini.ask(lines, "Go", **STREAM)
+    assert result.outcome == "failed"
+    assert result.error is not None
+    assert result.error.code == str(status)
+    assert Events(result.events).of(Error)
+
+
+async def test_stopped_during_a_tool(gemini: Pinned) -> None:
+    pid_file = gemini.cwd / "pid"
+    shell = tool("run_shell_command", command=waits_forever(pid_file))
+    async with gemini.open([shell, text("Never said.")], prompt="Wait.", approve="all", **STREAM) as run:
+        await eventually(pid_file.exists)
+    assert not alive(int(pid_file.read_text()))
+    assert run.events.ended.outcome == "cancelled"
+    assert run.events.one(ToolEnded).status == "cancelled"
+
+
+async def test_what_it_cannot_do(gemini: Pinned) -> None:
+    with pytest.raises(UsageError, match="takes its prompt when it starts"):
+        async with gemini.open(["Never said."], **STREAM):
+            pass
+    with pytest.raises(Unsupported, match="mcp_servers"):
+        await gemini.ask(["Never said."], "Go", mcp_servers={"small": {"command": "true"}}, **STREAM)
+    async with gemini.open(["One."], prompt="Go", **STREAM) as run:
+        with pytest.raises(Unsupported, match="interrupt"):
+            await run.session.interrupt()
+        await run.until(RunEnded)
