@@ -47,6 +47,8 @@ class Outcome:
             return SIGNALLED + signal
         if turn is None or not self._heard:
             raise _not_started(run)
+        if turn.outcome == "limited" and not self._denied:
+            return LIMITED
         if turn.denials or (turn.outcome == "cancelled" and self._denied):
             return DENIED
         return {"limited": LIMITED, "cancelled": INTERRUPTED}.get(turn.outcome, FAILED)

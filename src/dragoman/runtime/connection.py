@@ -209,6 +209,10 @@ class Connection:
         """A turn is about to begin: who listens from now on hears it from its stream."""
         self._early.prompted = True
 
+    def heard(self) -> None:
+        """Its only session is listened to: that is enough."""
+        self._early.heard()
+
     async def _ready(self) -> None:
         """The agent has answered the first line, so that more can be asked of it."""
         stream, standing = self.events(), self.run.standing

@@ -3,6 +3,7 @@ who is slow finds everything still there. Events travel in batches, one per read
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 from weakref import ref
 
 import anyio
@@ -120,6 +121,10 @@ class TurnStream(EventStream):
         await super().aclose()
 
 
+EARLY: Final = 10_000
+"""How many events are kept for those who listen later."""
+
+
 class EarlyEvents(EventStream):
     """What was said before anyone could listen: the opening, and the first turn if it began by itself."""
 
@@ -127,14 +132,27 @@ class EarlyEvents(EventStream):
         super().__init__()
         self.kept: list[Event] = list(said)
         self.prompted = False
+        """The next turn has a listener of its own."""
+        self._turned = False
+
+    def heard(self) -> None:
+        """Somebody listens to everything: of the first turn, nothing needs to be kept any more."""
+        self.prompted = True
+        if self._turned:
+            self._drop()
 
     def put(self, batch: Sequence[Event]) -> None:
         for event in batch:
-            if isinstance(event, TurnEnded) or (self.prompted and isinstance(event, TurnStarted)):
-                self.kept = []
-                self.end()
+            starts = isinstance(event, TurnStarted)
+            if isinstance(event, TurnEnded) or (self.prompted and starts) or len(self.kept) == EARLY:
+                self._drop()
                 return
+            self._turned = self._turned or starts
             self.kept.append(event)
+
+    def _drop(self) -> None:
+        self.kept = []
+        self.end()
 
 
 class Fanout:

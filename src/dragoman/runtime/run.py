@@ -122,7 +122,9 @@ class Run:
 
     # --- up ----------------------------------------------------------------------------------------------
 
-    async def _listen(self, direction: Direction, splitter: LineSplitter) -> None:
+    async def _listen(self, direction: Direction, scope: anyio.CancelScope) -> None:
+        splitter = LineSplitter()
+
         def take(chunk: bytes) -> None:
             if lines := splitter.feed(chunk):
                 self._publish(self._pass(direction, lines, self._clock()))
@@ -131,10 +133,11 @@ class Run:
 
         child = self.child
         try:
-            if direction == "out" and self.plan.spool:
-                await follow(child.stdout, take, child.exited)
-            else:
-                await pump(child.stdout if direction == "out" else child.stderr, take)
+            with scope:
+                if direction == "out" and self.plan.spool:
+                    await follow(child.stdout, take, child.exited)
+                else:
+                    await pump(child.stdout if direction == "out" else child.stderr, take)
         finally:
             if (rest := splitter.close()) is not None:
                 self._publish(self._pass(direction, [rest], self._clock(), eol=False))
@@ -281,13 +284,15 @@ class Run:
     async def _listen_to_the_end(self) -> None:
         """Take in all that it says, then end what it started. Only an agent that exits by itself, with 0 and no
         turn open, may leave something running: it, or who asked it to, meant that to stay."""
+        out, err = anyio.CancelScope(), anyio.CancelScope()
         async with anyio.create_task_group() as pumps:
-            pumps.start_soon(self._listen, "out", LineSplitter())
-            pumps.start_soon(self._listen, "err", LineSplitter())
+            pumps.start_soon(self._listen, "out", out)
+            pumps.start_soon(self._listen, "err", err)
             await self.child.exited.wait()
             if self.helped or self.child.code != 0:
                 await self.child.sweep()
-            pumps.cancel_scope.deadline = anyio.current_time() + PIPE_GRACE
+            for pipe in (err,) if self.plan.spool else (out, err):  # a file is read to its end, however long
+                pipe.deadline = anyio.current_time() + PIPE_GRACE
         if self.standing.turns and not self.machine.finished:
             await self.child.sweep()
 

@@ -170,6 +170,9 @@ class Session:
         if self._early.kept:
             stream.put(list(self._early.kept))
         self._fanout.add(stream)
+        self._early.heard()
+        if self._id is None:
+            self._connection.heard()
         return stream
 
     def view(

@@ -22,6 +22,7 @@ from dragoman.model.events import (
     TurnEnded,
     TurnStarted,
 )
+from dragoman.runtime.fanout import EARLY
 
 Request = PermissionRequested | QuestionAsked | HostCalled
 
@@ -72,7 +73,7 @@ class Standing:
         for event in events:
             if not self.turned:
                 self.turned = type(event) is TurnStarted
-                if not self.turned:
+                if not self.turned and len(self.opening) < EARLY:
                     self.opening.append(event)
             rule = self._rules.get(type(event))
             if rule is not None:

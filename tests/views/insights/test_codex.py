@@ -3,24 +3,12 @@
 from typing import Any
 
 import pytest
-from seen import bare, seen, shown
+from insights.codex_lines import codex, item
+from seen import bare, shown
 
 from dragoman.model import events as ev
 from dragoman.model.events import Event
 from dragoman.model.usage import Usage
-
-THREAD = {"type": "thread.started", "thread_id": "t"}
-TURN = {"type": "turn.started"}
-
-
-def item(phase: str, type: str, **fields: Any) -> dict[str, Any]:
-    return {"type": f"item.{phase}", "item": {"id": "1", "type": type, **fields}}
-
-
-def codex(*lines: dict[str, Any], profile: Any = "seed") -> list[dict[str, Any]]:
-    """What is said after the thread started."""
-    items = seen("insights", [THREAD, TURN, *lines], "codex_exec", profile=profile, exit=0)
-    return bare(items, "provider", "raw")[1:]
 
 
 def test_commands() -> None:

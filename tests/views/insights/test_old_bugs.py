@@ -1,14 +1,18 @@
 """What an earlier program of this model got wrong, and this one must not. The numbers are those of its list; those
 that are about talking to agents are proven where that is done (docs/seed-coverage.md says where)."""
 
+import json
 from typing import Any
 
 import pytest
-from insights.test_claude import assistant, claude, result, use, user
-from insights.test_codex import codex, item
-from insights.test_seed_000 import acp, update
+from insights.acp_traffic import acp, update
+from insights.claude_lines import assistant, claude, result, use, user
+from insights.codex_lines import codex, item
+from seen import shown
 
 from dragoman.model import commands as c
+from dragoman.model import events as ev
+from dragoman.store.convert import convert
 from dragoman.views.insights.commands import read_command
 
 
@@ -59,12 +63,6 @@ def test_8_an_empty_input_is_no_new_input() -> None:
 
 
 def test_10_a_last_line_without_its_newline_counts_and_bad_bytes_end_nothing() -> None:
-    import json
-
-    from seen import shown
-
-    from dragoman.store.convert import convert
-
     lines = [
         json.dumps({"type": "system", "subtype": "init", "session_id": "s"}).encode(),
         b'{"type":"\xff\xfe"}',
@@ -75,10 +73,6 @@ def test_10_a_last_line_without_its_newline_counts_and_bad_bytes_end_nothing() -
 
 
 def test_11_an_error_belongs_to_its_thread() -> None:
-    from seen import shown
-
-    from dragoman.model import events as ev
-
     error = ev.Error(message="no", agent="codex", dialect="codex_app", session="b")
     other = ev.SessionStarted(agent="codex", dialect="codex_app", session="a")
     assert [entry["sessionId"] for entry in shown("insights", [other, error])] == ["a", "b"]

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from generated import streams as generated_streams
 from hypothesis import given, settings
-from insights.test_claude import INIT, STREAM, assistant, result, use, user
+from insights.claude_lines import INIT, STREAM, assistant, result, use, user
 from seen import CAPTURES, captured, name, seen, shown
 
 from dragoman.model import events as ev

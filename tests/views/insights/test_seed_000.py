@@ -1,59 +1,12 @@
 """Every example and every table of specification 000, in the shapes of its schema (002)."""
 
-import json
 from typing import Any
 
 import pytest
+from insights.acp_traffic import ANSWERED, CREATED, OPENING, SESSION, Traffic, acp, events_of, update
 from seen import bare, seen, shown
 
-from dragoman.model import events as ev
 from dragoman.model.toolnames import kind_of
-from dragoman.store.convert import convert
-
-SESSION = "sess-abc-123"
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": 1, "clientCapabilities": {"fileSystem": True, "terminals": True}},
-}
-INITIALIZED = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "result": {"protocolVersion": 1, "agentCapabilities": {"streaming": True, "loadSession": True}},
-}
-NEW = {
-    "jsonrpc": "2.0",
-    "id": 2,
-    "method": "session/new",
-    "params": {"cwd": "/Users/zaf/project", "mcpServers": []},
-}
-CREATED = {"jsonrpc": "2.0", "id": 2, "result": {"sessionId": SESSION}}
-PROMPT = {
-    "jsonrpc": "2.0",
-    "id": 3,
-    "method": "session/prompt",
-    "params": {"sessionId": SESSION, "prompt": [{"type": "text", "text": "Fix the login bug"}]},
-}
-ANSWERED = {"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}}
-
-Traffic = list[tuple[str, dict[str, Any]]]
-OPENING: Traffic = [("in", INITIALIZE), ("out", INITIALIZED), ("in", NEW), ("out", CREATED), ("in", PROMPT)]
-
-
-def update(**fields: Any) -> tuple[str, dict[str, Any]]:
-    params = {"sessionId": SESSION, "update": fields}
-    return "out", {"jsonrpc": "2.0", "method": "session/update", "params": params}
-
-
-def events_of(traffic: Traffic) -> list[ev.Event]:
-    rows = [json.dumps({"dir": where, "line": json.dumps(line)}).encode() for where, line in traffic]
-    return list(convert(rows, "acp", native=True))
-
-
-def acp(*more: tuple[str, dict[str, Any]], profile: Any = "seed") -> list[dict[str, Any]]:
-    """What is said after the opening."""
-    return bare(shown("insights", events_of([*OPENING, *more]), profile=profile), "raw")[2:]
 
 
 def item(event: str, **fields: Any) -> dict[str, Any]:

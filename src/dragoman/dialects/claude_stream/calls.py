@@ -7,8 +7,8 @@ from msgspec import Struct
 from dragoman.dialects.claude_stream import messages as m
 from dragoman.model import events as ev
 from dragoman.model import toolnames
-from dragoman.wire import claude_results as results
-from dragoman.wire.anthropic_content import blocks_of, plain, text_of_content, usage_of
+from dragoman.vendors import claude_results as results
+from dragoman.vendors.anthropic_content import blocks_of, plain, text_of_content, usage_of
 from dragoman.wire.ledger import Ledger
 
 _AGENT_TOOLS: Final = ("Task", "Agent")

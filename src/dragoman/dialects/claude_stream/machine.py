@@ -12,7 +12,7 @@ from dragoman.model import commands as c
 from dragoman.model import events as ev
 from dragoman.model.capabilities import Capability
 from dragoman.model.frames import Launch
-from dragoman.wire.anthropic_content import text_of_content, usage_of
+from dragoman.vendors.anthropic_content import text_of_content, usage_of
 from dragoman.wire.jsontext import Invalid, Unknown
 from dragoman.wire.machine import Machine
 

@@ -10,7 +10,7 @@ from typing import Any
 from dragoman.dialects.claude_stream import messages as m
 from dragoman.dialects.claude_stream.translate import error_info
 from dragoman.model import events as ev
-from dragoman.wire.anthropic_content import usage_of
+from dragoman.vendors.anthropic_content import usage_of
 from dragoman.wire.jsontext import Unknown
 from dragoman.wire.ledger import Ledger
 

@@ -7,7 +7,7 @@ from dragoman.dialects.claude_stream import messages as m
 from dragoman.model import events as ev
 from dragoman.model.events import Event
 from dragoman.model.usage import ModelUsage
-from dragoman.wire.anthropic_content import blocks_of, plain, text_of_content
+from dragoman.vendors.anthropic_content import blocks_of, plain, text_of_content
 
 # --- system messages ---------------------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ from dragoman.dialects.claude_transcript.sidechains import Sidechains
 from dragoman.model import events as ev
 from dragoman.model import toolnames
 from dragoman.model.events import Event
-from dragoman.wire import claude_results
-from dragoman.wire.anthropic_content import text_of_content, usage_of
+from dragoman.vendors import claude_results
+from dragoman.vendors.anthropic_content import text_of_content, usage_of
 
 SUBAGENT_TOOLS: Final = ("Task", "Agent")
 _NOTIFIED: Final[dict[str, ev.ToolStatus]] = {"completed": "completed", "failed": "failed"}

@@ -13,8 +13,8 @@ from dragoman.dialects.claude_transcript.turns import SYNTHETIC, Turn
 from dragoman.model import events as ev
 from dragoman.model.events import Event
 from dragoman.model.frames import Exit
-from dragoman.wire import claude_results
-from dragoman.wire.anthropic_content import text_of_content, usage_of
+from dragoman.vendors import claude_results
+from dragoman.vendors.anthropic_content import text_of_content, usage_of
 from dragoman.wire.jsontext import Invalid, Unknown
 from dragoman.wire.machine import Machine
 

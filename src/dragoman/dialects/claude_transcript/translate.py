@@ -8,8 +8,8 @@ from dragoman.model import events as ev
 from dragoman.model.content import ContentBlock, ImageBlock, ResourceBlock
 from dragoman.model.events import Event
 from dragoman.model.usage import Usage, added
-from dragoman.wire.anthropic_content import blocks_of, plain, text_of_content
-from dragoman.wire.claude_results import exit_code
+from dragoman.vendors.anthropic_content import blocks_of, plain, text_of_content
+from dragoman.vendors.claude_results import exit_code
 
 # --- what is said ------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from dragoman.model import events as ev
 from dragoman.model.commands import Answer
 from dragoman.model.errors import UsageError
-from dragoman.wire import codex_values as v
+from dragoman.vendors import codex_values as v
 
 SESSION: Final = "session"
 """In Answer.remember: not to be asked again in this session."""

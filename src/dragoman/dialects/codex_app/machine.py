@@ -16,8 +16,8 @@ from dragoman.model import commands as c
 from dragoman.model import events as ev
 from dragoman.model.capabilities import Capability
 from dragoman.model.frames import Launch
+from dragoman.vendors import codex_values as v
 from dragoman.version import __version__
-from dragoman.wire import codex_values as v
 from dragoman.wire import jsonrpc
 from dragoman.wire.jsontext import Invalid
 from dragoman.wire.machine import Machine

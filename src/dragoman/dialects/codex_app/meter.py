@@ -11,7 +11,7 @@ from typing import Any
 from dragoman.dialects.codex_app.translate import usage_of
 from dragoman.model import events as ev
 from dragoman.model.usage import Usage, added, since
-from dragoman.wire import codex_values as v
+from dragoman.vendors import codex_values as v
 
 
 class Meter:

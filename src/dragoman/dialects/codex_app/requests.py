@@ -14,7 +14,7 @@ from dragoman.model import events as ev
 from dragoman.model import toolnames
 from dragoman.model.capabilities import Capability
 from dragoman.model.errors import Unsupported, UsageError
-from dragoman.wire import codex_values as v
+from dragoman.vendors import codex_values as v
 from dragoman.wire import jsonrpc
 from dragoman.wire.ledger import Ledger
 

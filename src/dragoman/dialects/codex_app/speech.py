@@ -10,8 +10,8 @@ from dragoman.dialects.codex_app.native import image_block
 from dragoman.model import events as ev
 from dragoman.model.content import AudioBlock, ContentBlock, TextBlock, UnknownBlock, text_of
 from dragoman.model.events import Event
-from dragoman.wire import codex_values as v
-from dragoman.wire.anthropic_content import plain
+from dragoman.vendors import codex_values as v
+from dragoman.vendors.anthropic_content import plain
 from dragoman.wire.jsontext import Unknown
 
 

@@ -12,8 +12,8 @@ from dragoman.dialects.codex_app.native import ext, image_block
 from dragoman.model import events as ev
 from dragoman.model import toolnames
 from dragoman.model.content import AudioBlock, ContentBlock, ImageBlock, TextBlock, UnknownBlock, text_of
-from dragoman.wire import codex_values as v
-from dragoman.wire.anthropic_content import blocks_of, plain
+from dragoman.vendors import codex_values as v
+from dragoman.vendors.anthropic_content import blocks_of, plain
 
 _SNAKE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOOL_STATUS: Final[dict[str | None, ev.ToolStatus]] = {"failed": "failed", "declined": "declined"}

@@ -10,7 +10,7 @@ from dragoman.dialects.codex_app.native import ext
 from dragoman.model import events as ev
 from dragoman.model.events import Event
 from dragoman.model.usage import Usage
-from dragoman.wire import codex_values as v
+from dragoman.vendors import codex_values as v
 
 # --- notifications -----------------------------------------------------------------------------------------
 

@@ -10,10 +10,10 @@ from dragoman.dialects.codex_exec import translate
 from dragoman.model import events as ev
 from dragoman.model.frames import Launch
 from dragoman.model.usage import Usage
-from dragoman.wire import codex_values as v
-from dragoman.wire.codex_agents import Agents
-from dragoman.wire.codex_events import CoreEvents
-from dragoman.wire.codex_turns import Turns
+from dragoman.vendors import codex_values as v
+from dragoman.vendors.codex_agents import Agents
+from dragoman.vendors.codex_events import CoreEvents
+from dragoman.vendors.codex_turns import Turns
 from dragoman.wire.growing import Growing
 from dragoman.wire.jsontext import Invalid, Unknown, repaired_text
 from dragoman.wire.machine import Machine

@@ -5,7 +5,7 @@ from typing import Any, Final
 from dragoman.dialects.codex_exec import messages as m
 from dragoman.model import events as ev
 from dragoman.model import toolnames
-from dragoman.wire import codex_values as v
+from dragoman.vendors import codex_values as v
 from dragoman.wire.jsontext import repaired_text
 
 COMMANDS: Final = frozenset(("command_execution", "tool_call", "shell"))

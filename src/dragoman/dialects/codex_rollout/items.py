@@ -10,10 +10,10 @@ from typing import Any
 from dragoman.dialects.codex_rollout import translate
 from dragoman.model import events as ev
 from dragoman.model import toolnames
-from dragoman.wire import codex_values as v
-from dragoman.wire.codex_agents import Agents
-from dragoman.wire.codex_content import joined_text, user_message
-from dragoman.wire.codex_events import CoreEvents
+from dragoman.vendors import codex_values as v
+from dragoman.vendors.codex_agents import Agents
+from dragoman.vendors.codex_content import joined_text, user_message
+from dragoman.vendors.codex_events import CoreEvents
 
 Native = dict[str, Any]
 

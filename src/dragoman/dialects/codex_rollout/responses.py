@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from dragoman.dialects.codex_rollout import translate
 from dragoman.model import events as ev
-from dragoman.wire import codex_values as v
-from dragoman.wire.codex_content import Answer, joined_text, user_message
-from dragoman.wire.codex_events import CoreEvents, plan_entries
+from dragoman.vendors import codex_values as v
+from dragoman.vendors.codex_content import Answer, joined_text, user_message
+from dragoman.vendors.codex_events import CoreEvents, plan_entries
 from dragoman.wire.ledger import Ledger
 
 Native = dict[str, Any]

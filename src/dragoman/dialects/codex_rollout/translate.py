@@ -7,8 +7,8 @@ from urllib.parse import unquote, urlsplit
 from dragoman.dialects.codex_rollout.messages import Line
 from dragoman.model import events as ev
 from dragoman.model.content import ImageBlock, ThinkingBlock
-from dragoman.wire import codex_values as v
-from dragoman.wire.codex_content import joined_text
+from dragoman.vendors import codex_values as v
+from dragoman.vendors.codex_content import joined_text
 
 Native = dict[str, Any]
 

@@ -12,7 +12,7 @@ from dragoman.model import events as ev
 from dragoman.model import toolnames
 from dragoman.model.events import Event
 from dragoman.model.frames import Exit
-from dragoman.wire.gemini_tools import PLAN_TOOLS, SUBAGENT_TOOL, plan_entries, subagent_started
+from dragoman.vendors.gemini_tools import PLAN_TOOLS, SUBAGENT_TOOL, plan_entries, subagent_started
 from dragoman.wire.jsontext import Invalid, Unknown
 from dragoman.wire.machine import Machine
 

@@ -11,7 +11,7 @@ from dragoman.model import events as ev
 from dragoman.model import toolnames
 from dragoman.model.capabilities import Capability
 from dragoman.model.frames import Exit
-from dragoman.wire.gemini_tools import PLAN_TOOLS, SUBAGENT_TOOL, plan_entries, subagent_started
+from dragoman.vendors.gemini_tools import PLAN_TOOLS, SUBAGENT_TOOL, plan_entries, subagent_started
 from dragoman.wire.jsontext import Invalid, Unknown, repaired_text
 from dragoman.wire.ledger import Ledger
 from dragoman.wire.machine import Machine

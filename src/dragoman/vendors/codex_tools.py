@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dragoman.model import events as ev
-from dragoman.wire import codex_values as v
-from dragoman.wire.codex_turns import Turns
+from dragoman.vendors import codex_values as v
+from dragoman.vendors.codex_turns import Turns
 from dragoman.wire.ledger import Ledger
 
 Native = dict[str, Any]

@@ -12,7 +12,7 @@ from dragoman.model import events as ev
 from dragoman.model import patches, toolnames
 from dragoman.model.content import ContentBlock
 from dragoman.model.usage import Usage
-from dragoman.wire.anthropic_content import blocks_of, plain, text_of_content
+from dragoman.vendors.anthropic_content import blocks_of, plain, text_of_content
 
 STATUSES: Final[dict[str, ev.ToolStatus]] = {
     "completed": "completed",

@@ -14,7 +14,7 @@ from dragoman.model.content import (
     UnknownBlock,
 )
 from dragoman.model.usage import Usage
-from dragoman.wire.anthropic_content import blocks_of, plain, text_of_content, usage_of
+from dragoman.vendors.anthropic_content import blocks_of, plain, text_of_content, usage_of
 
 
 @pytest.mark.parametrize(

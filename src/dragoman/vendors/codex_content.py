@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from dragoman.model import events as ev
 from dragoman.model.content import ContentBlock
-from dragoman.wire.anthropic_content import blocks_of, plain, text_of_content
-from dragoman.wire.codex_values import number, record, text
+from dragoman.vendors.anthropic_content import blocks_of, plain, text_of_content
+from dragoman.vendors.codex_values import number, record, text
 
 
 def content_of(native: Any) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from dragoman.model import events as ev
 from dragoman.model.usage import Usage
-from dragoman.wire.codex_values import text
+from dragoman.vendors.codex_values import text
 from dragoman.wire.ledger import Ledger
 
 _OVER: Final = frozenset(("completed", "errored", "shutdown", "interrupted", "not_found"))

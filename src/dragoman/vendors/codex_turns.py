@@ -8,7 +8,7 @@ started it as its parent.
 from dragoman.model import events as ev
 from dragoman.model.events import Event
 from dragoman.model.usage import Usage, since
-from dragoman.wire.codex_agents import Agents
+from dragoman.vendors.codex_agents import Agents
 from dragoman.wire.ledger import Ledger
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dragoman.model import events as ev
-from dragoman.wire import codex_values as v
-from dragoman.wire.codex_content import user_message
-from dragoman.wire.codex_tools import ToolEvents, call_of
-from dragoman.wire.codex_turns import Turns
+from dragoman.vendors import codex_values as v
+from dragoman.vendors.codex_content import user_message
+from dragoman.vendors.codex_tools import ToolEvents, call_of
+from dragoman.vendors.codex_turns import Turns
 from dragoman.wire.growing import Growing
 from dragoman.wire.ledger import Ledger
 

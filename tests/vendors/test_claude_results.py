@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.model.events import PlanEntry
-from dragoman.wire.claude_results import (
+from dragoman.vendors.claude_results import (
     TaskPlan,
     change_of,
     exit_code,
