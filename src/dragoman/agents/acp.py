@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from dragoman.agents.agent import MODEL_KEYS, Agent, environment
+from dragoman.agents.agent import MODEL_KEYS, Agent, check_options, environment, told
 from dragoman.dialects.acp.counting import UsageRule
 from dragoman.dialects.acp.machine import Acp
 from dragoman.dialects.acp.opening import Opening
@@ -164,7 +164,7 @@ def plan(config: SessionConfig, row: Row, command: list[str]) -> Plan:
         env=environment(config, _env_prefixes(config.agent, row)),
         cwd=config.cwd,
         capabilities=row.capabilities,
-        config=_told(config),
+        config=told(config),
         resume=config.resume,
         roots=machine.opening.directories,
     )
@@ -178,12 +178,7 @@ def _check(config: SessionConfig) -> None:
         raise Unsupported(
             config.agent, f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead"
         )
-    if config.fork and config.resume is None:
-        raise UsageError("fork needs resume: the id of the session to copy")
-    unknown = config.native.keys() - NATIVE_OPTIONS.keys()
-    if unknown:
-        known = ", ".join(NATIVE_OPTIONS)
-        raise UsageError(f"{config.agent} has no native option {sorted(unknown)[0]!r}; it has: {known}")
+    check_options(config, config.agent, NATIVE_OPTIONS)
 
 
 def _opening(config: SessionConfig) -> Opening:
@@ -210,13 +205,3 @@ def _found(server: Any, config: SessionConfig) -> Any:
         return server
     found = shutil.which(server["command"], path=environment(config).get("PATH", os.defpath))
     return {**server, "command": os.path.abspath(found)} if found is not None else server
-
-
-def _told(config: SessionConfig) -> dict[str, Any]:
-    """What run.started may say: no environment, and no secrets that came with MCP servers."""
-    told: dict[str, Any] = msgspec.to_builtins(config)
-    for name in ("env", "prompt"):
-        told.pop(name, None)
-    if config.mcp_servers:
-        told["mcp_servers"] = sorted(config.mcp_servers)
-    return told

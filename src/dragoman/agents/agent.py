@@ -3,12 +3,14 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 from msgspec import Struct, field
 
 from dragoman.model.capabilities import Capability
 from dragoman.model.config import SessionConfig
+from dragoman.model.errors import UsageError
 from dragoman.runtime.plan import Plan
 from dragoman.store.redaction import is_secret_name
 
@@ -46,6 +48,29 @@ class Agent(Struct, frozen=True, kw_only=True):
     """The keys of SessionConfig.native that it knows, and what they do."""
     env_prefixes: tuple[str, ...] = ()
     """How the variables begin that are meant for it: settings, and the keys of its models."""
+
+
+# --- what a configuration may ask, and what may be told of it ------------------------------------------------
+
+
+def check_options(config: SessionConfig, speaker: str, options: Mapping[str, str]) -> None:
+    """Refuse what makes no sense for any agent, and native options that this one does not have."""
+    if config.fork and config.resume is None:
+        raise UsageError("fork needs resume: the id of the session to copy")
+    unknown = sorted(config.native.keys() - options.keys())
+    if unknown:
+        known = ", ".join(options) or "none"
+        raise UsageError(f"{speaker} has no native option {unknown[0]!r}; it has: {known}")
+
+
+def told(config: SessionConfig) -> dict[str, Any]:
+    """What run.started may say: no environment, and no secrets that came with MCP servers."""
+    said: dict[str, Any] = msgspec.to_builtins(config)
+    for name in ("env", "prompt"):
+        said.pop(name, None)
+    if config.mcp_servers:
+        said["mcp_servers"] = sorted(config.mcp_servers)
+    return said
 
 
 # --- what it sees of the environment -------------------------------------------------------------------------

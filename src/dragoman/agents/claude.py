@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
-from dragoman.agents.agent import Agent, environment
+from dragoman.agents.agent import Agent, check_options, environment, told
 from dragoman.dialects.claude_stream.machine import ClaudeStream
 from dragoman.model.config import SessionConfig
-from dragoman.model.errors import Unsupported, UsageError
+from dragoman.model.errors import Unsupported
 from dragoman.runtime.plan import Plan
 
 _STREAMING: Final = (
@@ -89,7 +87,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
         env=_environment(config),
         cwd=config.cwd,
         capabilities=machine.capabilities,
-        config=_told(config),
+        config=told(config),
         resume=config.resume,
         session=new,
     )
@@ -98,13 +96,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
 def _check(config: SessionConfig) -> None:
     if config.sandbox in ("read-only", "workspace"):
         raise Unsupported("claude", f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead")
-    if config.fork and config.resume is None:
-        raise UsageError("fork needs resume: the id of the session to copy")
-    unknown = config.native.keys() - NATIVE_OPTIONS.keys()
-    if unknown:
-        raise UsageError(
-            f"claude has no native option {sorted(unknown)[0]!r}; it has: {', '.join(NATIVE_OPTIONS)}"
-        )
+    check_options(config, "claude", NATIVE_OPTIONS)
 
 
 def _session(config: SessionConfig, new: str | None) -> list[str]:
@@ -146,16 +138,6 @@ def _opening(config: SessionConfig) -> dict[str, Any]:
     if config.native.get("sdk_mcp_servers"):
         opening["sdkMcpServers"] = list(config.native["sdk_mcp_servers"])
     return opening
-
-
-def _told(config: SessionConfig) -> dict[str, Any]:
-    """What run.started may say: no environment, and no secrets that came with MCP servers."""
-    told: dict[str, Any] = msgspec.to_builtins(config)
-    for name in ("env", "prompt"):
-        told.pop(name, None)
-    if config.mcp_servers:
-        told["mcp_servers"] = sorted(config.mcp_servers)
-    return told
 
 
 def _environment(config: SessionConfig) -> dict[str, str]:

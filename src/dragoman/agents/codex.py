@@ -8,9 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
-
-from dragoman.agents.agent import Agent, environment
+from dragoman.agents.agent import Agent, check_options, environment, told
 from dragoman.dialects import machine_for
 from dragoman.dialects.codex_app.machine import CodexApp
 from dragoman.dialects.codex_app.wording import mcp_config
@@ -78,13 +76,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
 
 
 def _check(config: SessionConfig) -> None:
-    if config.fork and config.resume is None:
-        raise UsageError("fork needs resume: the id of the session to copy")
-    unknown = config.native.keys() - NATIVE_OPTIONS.keys()
-    if unknown:
-        raise UsageError(
-            f"codex has no native option {sorted(unknown)[0]!r}; it has: {', '.join(NATIVE_OPTIONS)}"
-        )
+    check_options(config, "codex", NATIVE_OPTIONS)
 
 
 # --- app-server --------------------------------------------------------------------------------------------
@@ -102,7 +94,7 @@ def _app_plan(config: SessionConfig, program: str) -> Plan:
         cwd=config.cwd,
         capabilities=machine.capabilities,
         stop=APP_STOP,
-        config=_told(config, "env", "prompt"),
+        config=told(config),
         resume=config.resume,
     )
 
@@ -177,7 +169,7 @@ def _exec_plan(config: SessionConfig, program: str) -> Plan:
         capabilities=machine.capabilities,
         one_shot=True,
         stop=EXEC_STOP,
-        config=_told(config, "env"),
+        config={**told(config), "prompt": config.prompt},
         resume=config.resume,
     )
 
@@ -244,16 +236,6 @@ def native_binary(executable: str) -> str:
 def session_dirs(variables: Mapping[str, str]) -> list[Path]:
     home = variables.get("CODEX_HOME") or os.path.join(variables.get("HOME", "~"), ".codex")
     return [Path(home).expanduser() / "sessions"]
-
-
-def _told(config: SessionConfig, *hidden: str) -> dict[str, Any]:
-    """What run.started may say: no environment, and no secrets that came with MCP servers."""
-    told: dict[str, Any] = msgspec.to_builtins(config)
-    for name in hidden:
-        told.pop(name, None)
-    if config.mcp_servers:
-        told["mcp_servers"] = sorted(config.mcp_servers)
-    return told
 
 
 AGENT = Agent(

@@ -5,12 +5,11 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from dragoman.agents.agent import Agent, environment
+from dragoman.agents.agent import Agent, check_options, environment
 from dragoman.dialects.acp.machine import Acp
 from dragoman.dialects.acp.opening import Opening
 from dragoman.model.capabilities import Capability
 from dragoman.model.config import SessionConfig
-from dragoman.model.errors import UsageError
 from dragoman.runtime.plan import Plan
 
 PROGRAM: Final = str(Path(__file__).parent.parent / "testing" / "demo_agent.py")
@@ -39,9 +38,7 @@ NATIVE_OPTIONS: Final = {
 
 def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
     """How to start it. Whatever else was asked for, it knows one job; see testing/demo_agent.py."""
-    if unknown := config.native.keys() - NATIVE_OPTIONS.keys():
-        known = ", ".join(NATIVE_OPTIONS)
-        raise UsageError(f"demo has no native option {sorted(unknown)[0]!r}; it has: {known}")
+    check_options(config, "demo", NATIVE_OPTIONS)
     options = [(f"--{name}", str(config.native[name])) for name in NATIVE_OPTIONS if name in config.native]
     machine = Acp(config.agent)
     machine.opening = Opening(

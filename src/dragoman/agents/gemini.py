@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 from msgspec import structs
 
 from dragoman.agents import acp
-from dragoman.agents.agent import Agent, environment
+from dragoman.agents.agent import Agent, check_options, environment, told
 from dragoman.dialects import machine_for
 from dragoman.model.capabilities import Capability
 from dragoman.model.config import Approve, SessionConfig
@@ -92,7 +91,7 @@ def _acp_plan(config: SessionConfig, executable: str) -> Plan:
         env=_environment(config),
         capabilities=made.capabilities - _LACKS,
         stop=_ACP_STOP,
-        config=_told(config),
+        config=told(config),
     )
 
 
@@ -103,11 +102,7 @@ def _stream_plan(config: SessionConfig, executable: str) -> Plan:
         raise UsageError("gemini_stream takes its prompt when it starts: give prompt=..., or use acp")
     if config.mcp_servers:
         raise Unsupported("gemini", "mcp_servers in gemini_stream", "Use the dialect acp instead")
-    unknown = config.native.keys() - _STREAM_OPTIONS.keys()
-    if unknown:
-        raise UsageError(
-            f"gemini_stream has no native option {sorted(unknown)[0]!r}; it has: {', '.join(_STREAM_OPTIONS)}"
-        )
+    check_options(config, "gemini_stream", _STREAM_OPTIONS)
     argv = [executable, "--output-format", "stream-json", "--approval-mode", _APPROVAL[config.approve]]
     argv += ["--resume", config.resume] if config.resume is not None else []
     argv += _several("--include-directories", config.native.get("add_dirs"))
@@ -123,7 +118,7 @@ def _stream_plan(config: SessionConfig, executable: str) -> Plan:
         one_shot=True,
         spool=True,
         stop=_STREAM_STOP,
-        config=_told(config),
+        config=told(config),
         resume=config.resume,
     )
 
@@ -146,16 +141,6 @@ def _several(flag: str, values: Any) -> list[str]:
 
 def _environment(config: SessionConfig) -> dict[str, str]:
     return {**_ENVIRONMENT, **environment(config, ENV_PREFIXES)}
-
-
-def _told(config: SessionConfig) -> dict[str, Any]:
-    """What run.started may say: no environment, and no secrets that came with MCP servers."""
-    told: dict[str, Any] = msgspec.to_builtins(config)
-    for name in ("env", "prompt"):
-        told.pop(name, None)
-    if config.mcp_servers:
-        told["mcp_servers"] = sorted(config.mcp_servers)
-    return told
 
 
 def session_dirs(variables: Mapping[str, str]) -> list[Path]:

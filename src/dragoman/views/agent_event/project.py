@@ -11,15 +11,17 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from dragoman.model import events as ev
 from dragoman.model.content import text_of
 from dragoman.model.events import Event
 from dragoman.views import published
+from dragoman.views.agent_event import items
 from dragoman.views.agent_event import model as m
 from dragoman.views.agent_event.config import config_of, token_usage
-from dragoman.views.agent_event.system import SYSTEM, own_fields
+from dragoman.views.agent_event.standing import Standing, says_better, why
+from dragoman.views.agent_event.system import SYSTEM
 from dragoman.views.published import Profile
 from dragoman.views.stamps import STAMPS, Stamps
 
@@ -48,25 +50,6 @@ _ENDING: Final = ("claude_stream", "codex_exec", "gemini_stream")
 """Streams whose `error` ends the session, by the tables. Session files and servers go on after one."""
 
 Items = list[Struct]
-
-
-class Standing(Struct):
-    """How one session stands."""
-
-    turn: ev.TurnEnded | None = None
-    """The last one that ended."""
-    held: m.TurnCompletedEvent | None = None
-    """Its turnCompleted, if another turn follows."""
-    error: str | None = None
-    """What the agent last complained of in this turn."""
-    usage: ev.UsageUpdated | None = None
-    """What the whole session has used, as last said."""
-    starts: dict[str, m.ToolStartedEvent] = field(default_factory=dict)
-    """Tools that were announced, but not yet with what they are called for."""
-    patches: set[str] = field(default_factory=set)
-    """Calls that are shown as changes of files."""
-    said: dict[tuple[str, str | None], str] = field(default_factory=dict)
-    """Texts that grow, whole, by kind and id."""
 
 
 class AgentEventProjector:
@@ -126,7 +109,7 @@ class AgentEventProjector:
         if handler is not None:
             return ready + self._shown(handler(event))
         if self._extended and type(event) in SYSTEM:
-            return ready + self._shown([_system(event)])
+            return ready + self._shown([items.system(event)])
         return ready
 
     def end(self) -> list[Struct]:
@@ -144,10 +127,10 @@ class AgentEventProjector:
 
     # --- what is let through -----------------------------------------------------------------------------
 
-    def _shown(self, items: Items) -> Items:
+    def _shown(self, made: Items) -> Items:
         """Stamped; nothing of a session that has ended."""
         shown: Items = []
-        for item in items:
+        for item in made:
             assert isinstance(item, m.AgentEvent)
             if not item.id:
                 session = item.session_id or self._stamps.session
@@ -159,20 +142,20 @@ class AgentEventProjector:
                 self._ended.add(item.session_id)
         return shown
 
-    def _wait(self, event: Event, items: Items) -> Items:
+    def _wait(self, event: Event, made: Items) -> Items:
         """Shown with the next event, unless that one says it better."""
-        for item in items:
+        for item in made:
             assert isinstance(item, m.AgentEvent)
             item.session_id = self._stamps.session
             item.id, item.timestamp = self._stamps.next(item.session_id)
-        self._waiting = (event, items)
+        self._waiting = (event, made)
         return []
 
     def _released(self, event: Event) -> Items:
         if self._waiting is None:
             return []
-        (earlier, items), self._waiting = self._waiting, None
-        return [] if _says_better(event, earlier) else self._shown(items)
+        (earlier, held), self._waiting = self._waiting, None
+        return [] if says_better(event, earlier) else self._shown(held)
 
     def _family(self, event: Event) -> str:
         if self._family_given:
@@ -208,7 +191,7 @@ class AgentEventProjector:
         if ENDED in event.ext:
             ended = _kept(event.ext[ENDED], m.SessionEndedEvent)
             return [ended] if ended is not None else []
-        return [_system(event)] if self._extended else []
+        return [items.system(event)] if self._extended else []
 
     def _run_ended(self, event: ev.RunEnded) -> Items:
         self._run_over = True
@@ -236,7 +219,7 @@ class AgentEventProjector:
         return m.SessionEndedEvent(
             session_id=session,
             reason=reason,
-            error=_why(turn, standing.error, run, outcome) if reason in ("failed", "timeout") else None,
+            error=why(turn, standing.error, run, outcome) if reason in ("failed", "timeout") else None,
             final_usage=token_usage(usage),
         )
 
@@ -253,10 +236,10 @@ class AgentEventProjector:
     def _turn_started(self, event: ev.TurnStarted) -> Items:
         standing = self._standing
         held, standing.held, standing.error = standing.held, None, None
-        items: Items = [held] if held is not None else []
+        told: Items = [held] if held is not None else []
         if self._extended and not event.synthesized:
-            items.append(m.TurnStartedEvent(prompt=event.prompt))
-        return items
+            told.append(m.TurnStartedEvent(prompt=event.prompt))
+        return told
 
     def _turn_ended(self, event: ev.TurnEnded) -> Items:
         standing, family = self._standing, self._family(event)
@@ -330,13 +313,7 @@ class AgentEventProjector:
         return said_so_far[key]
 
     def _plan(self, event: ev.PlanUpdated) -> Items:
-        if not self._extended:
-            return []
-        items = [
-            m.TodoItem(text=entry.text, completed=entry.status == "completed", status=entry.status)
-            for entry in event.entries
-        ]
-        return [m.TodoListEvent(items=items)]
+        return [items.todo_list(event)] if self._extended else []
 
     # --- tools -------------------------------------------------------------------------------------------
 
@@ -347,11 +324,7 @@ class AgentEventProjector:
             return []
         if event.synthesized and not self._live:
             return []
-        start = m.ToolStartedEvent(
-            tool_id=event.call_id,
-            tool_name=event.native_name or event.name,
-            arguments=_arguments(event.input),
-        )
+        start = items.tool_started(event)
         announced = event.dialect == "acp" and event.ext.get("acp.status") != "in_progress"
         if announced and not event.input:
             standing.starts[event.call_id] = start
@@ -377,16 +350,16 @@ class AgentEventProjector:
             return []
         waiting = standing.starts.get(event.call_id)
         if waiting is not None and event.input:
-            waiting.arguments = _arguments(event.input)
-        begun = bool(event.input) or event.ext.get("acp.status") == "in_progress"
+            waiting.arguments = items.arguments(event.input)
+        at_work = bool(event.input) or event.ext.get("acp.status") == "in_progress"
         progress = event.progress if event.progress is not None and 0 <= event.progress <= 1 else None
         says = event.output is not None or progress is not None or event.elapsed is not None
         shown = event.dialect == NAME or self._family(event) == "codex" or (self._live and says)
-        items = self._start(event.call_id) if begun or shown else []
+        begun = self._start(event.call_id) if at_work or shown else []
         if not shown:
-            return items
+            return begun
         update = m.ToolProgressEvent(tool_id=event.call_id, output=event.output, progress=progress)
-        return [*items, *self._wait(event, [update])] if self._family(event) == "codex" else [*items, update]
+        return [*begun, *self._wait(event, [update])] if self._family(event) == "codex" else [*begun, update]
 
     def _output(self, event: ev.Delta) -> Items:
         call_id = event.call_id
@@ -402,44 +375,16 @@ class AgentEventProjector:
         if call_id in standing.patches:
             standing.patches.discard(call_id)
             return []
-        items = self._start(call_id)
+        begun = self._start(call_id)
         if event.synthesized and not self._live:
-            return items
-        success = event.status == "completed"
-        said = event.error.message if event.error is not None else None
-        completed = m.ToolCompletedEvent(
-            tool_id=call_id,
-            success=success,
-            result=event.output if event.output is not None else event.structured,
-            error=None if success else said or event.status,
-        )
-        return [*items, completed]
+            return begun
+        return [*begun, items.tool_completed(event)]
 
     def _file_changed(self, event: ev.FileChanged) -> Items:
+        """Codex reports them; of the others' they follow from a tool, which is shown."""
         native = self._family(event) == "codex" or event.call_id is None
-        if not native and not (self._derived_changes and event.phase == "applied"):
-            return []
-        if event.change == "moved":
-            there = event.move_to or event.path
-            return [
-                m.FileChangedEvent(file_path=event.path, change_type="deleted"),
-                m.FileChangedEvent(
-                    file_path=there,
-                    change_type="created",
-                    diff=event.diff,
-                    before=event.before,
-                    after=event.after,
-                ),
-            ]
-        return [
-            m.FileChangedEvent(
-                file_path=event.path,
-                change_type=event.change,
-                diff=event.diff,
-                before=event.before,
-                after=event.after,
-            )
-        ]
+        wanted = native or (self._derived_changes and event.phase == "applied")
+        return list(items.file_changes(event)) if wanted else []
 
     # --- what went wrong ---------------------------------------------------------------------------------
 
@@ -458,16 +403,7 @@ class AgentEventProjector:
         return event.dialect == "gemini_stream" or (event.severity == "error" and not event.will_retry)
 
     def _retry(self, event: ev.Retry) -> Items:
-        if not self._extended or event.synthesized:
-            return []
-        return [
-            m.RetryEvent(
-                attempt=event.attempt,
-                max_attempts=event.max_attempts,
-                delay_ms=event.delay_ms,
-                message=event.reason,
-            )
-        ]
+        return [items.retry(event)] if self._extended and not event.synthesized else []
 
 
 P = TypeVar("P", bound=m.Part)
@@ -479,42 +415,3 @@ def _kept(value: Any, cls: type[P]) -> P | None:
         return msgspec.convert(value, cls)
     except (msgspec.ValidationError, UnicodeError):
         return None
-
-
-def _says_better(event: Event, earlier: Event) -> bool:
-    """Whether `event`, of the same line, is what `earlier` was only the beginning of: the whole of a text, the end
-    of a tool, or an error that Claude says as a message."""
-    if event.frame is None or event.frame != earlier.frame or event.synthesized:
-        return False
-    if isinstance(event, ev.Message):
-        if isinstance(earlier, ev.Delta):
-            return event.message_id == earlier.message_id
-        return isinstance(earlier, ev.Error) and event.kind == "error"
-    ended = isinstance(event, ev.ToolEnded) and isinstance(earlier, ev.ToolUpdated)
-    return ended and event.call_id == earlier.call_id  # type: ignore[attr-defined]
-
-
-def _arguments(input: Any) -> dict[str, Any]:
-    if isinstance(input, dict):
-        return input
-    return {} if input is None else {"input": input}
-
-
-def _system(event: Event) -> m.SystemEvent:
-    return m.SystemEvent(subtype=SYSTEM[type(event)], data=own_fields(event))
-
-
-def _why(turn: ev.TurnEnded | None, error: str | None, run: ev.RunEnded | None, outcome: str) -> str:
-    """Why it ended, in the agent's words where it had any."""
-    if turn is not None and turn.error is not None:
-        return turn.error.message
-    if turn is not None and turn.errors:
-        return turn.errors[0]
-    if error is not None:
-        return error
-    if run is not None and run.signal is not None:
-        return f"ended by {run.signal}"
-    if run is not None and run.exit_code:
-        last = (run.stderr_tail or "").rstrip().rpartition("\n")[2].strip()
-        return f"exit code {run.exit_code}: {last}" if last else f"exit code {run.exit_code}"
-    return (turn.reason if turn is not None else None) or outcome
