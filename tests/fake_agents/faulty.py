@@ -80,10 +80,15 @@ def floods_stderr() -> None:
 
 
 def floods_stdout() -> None:
+    """Many short lines; no message is long."""
     begin()
-    lines = b"".join(text + b"\n" for text in speaker.text("x" * 20, id="many"))
-    for _ in range(SIZE // (len(lines) * 500)):
-        mouth.raw(lines * 500)
+    written, number = 0, 0
+    while written < SIZE:
+        number += 1
+        call = f"t{number}"
+        lines = [*speaker.text("x" * 20, id=call) * 500, *speaker.tool(call), *speaker.tool_ended(call)]
+        mouth.say(lines)
+        written += sum(map(len, lines))
     end()
 
 
@@ -149,6 +154,16 @@ def leaves_orphans() -> None:
     leave_children()
     ready()
     forever()
+
+
+def waits_to_be_stopped() -> None:
+    """No fault: it reads on, exits when there is no more to read, and leaves orphans all the same."""
+    begin()
+    mouth.say(speaker.tool("t1"))
+    leave_children()
+    ready()
+    while True:
+        heard()
 
 
 def closes_stdout() -> None:
@@ -228,6 +243,7 @@ FAULTS: dict[str, Callable[[], None]] = {
         exits_in_a_tool,
         ignores_signals,
         leaves_orphans,
+        waits_to_be_stopped,
         closes_stdout,
         closes_stdin,
         answers_out_of_order,

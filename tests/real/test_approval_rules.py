@@ -154,7 +154,9 @@ async def test_an_answer_that_lasts(actor: Actor, scope: str, config: Path) -> N
     assert actor.files == ["a", "b"]
     assert len(asked) == 2
     assert "touch" not in settings(actor)
-    assert [rule.line for rule in rulebook.read(config)] == (["touch a", "touch b"] if scope == "always" else [])
+    assert [rule.line for rule in rulebook.read(config)] == (
+        ["touch a", "touch b"] if scope == "always" else []
+    )
     if scope == "always":
         (actor.cwd / "a").unlink()
         events = await done(actor, actor.run("touch a"))

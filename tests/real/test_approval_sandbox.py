@@ -5,20 +5,23 @@ from typing import Any
 
 import pytest
 
-from dragoman import ToolEnded, Unsupported
-from dragoman.testing import Scenario, ScriptedModel
+from dragoman import Unsupported
 from real.acting import Actor
-from real.driving import Events, Lines
+from real.driving import Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("sandbox", ["read-only", "workspace"])
-async def test_an_agent_without_one_says_so(actor: Actor, sandbox: Any) -> None:
-    if actor.name == "codex":
-        pytest.skip("it has one: the tests below")
+async def test_claude_has_none(claude: Pinned, sandbox: Any) -> None:
     with pytest.raises(Unsupported, match=f"sandbox={sandbox}"):
-        await actor.pinned.ask(["Never said."], "Do it.", sandbox=sandbox, **actor.fields)
+        await claude.ask(["Never said."], "Do it.", sandbox=sandbox)
+
+
+@pytest.mark.parametrize("sandbox", ["read-only", "workspace"])
+async def test_gemini_has_none(gemini: Pinned, sandbox: Any) -> None:
+    with pytest.raises(Unsupported, match=f"sandbox={sandbox}"):
+        await gemini.ask(["Never said."], "Do it.", sandbox=sandbox)
 
 
 @pytest.mark.parametrize("sandbox", ["none", "full"])
@@ -27,3 +30,79 @@ async def test_without_one_nothing_is_in_the_way(actor: Actor, sandbox: Any, tmp
     await actor.pinned.ask(lines, "Do it.", approve="all", sandbox=sandbox, **actor.fields)
     assert actor.files == ["here"]
     assert (tmp_path / "there").exists()
+
+
+# --- that of Codex -------------------------------------------------------------------------------------------
+
+NO_TEMP = {"config": {"sandbox_workspace_write": {"exclude_slash_tmp": True, "exclude_tmpdir_env_var": True}}}
+"""The tests work below the folder for temporary files, which else belongs to every workspace."""
+
+
+async def written(codex: Pinned, tmp_path: Path, **fields: Any) -> list[str]:
+    """What is there after an attempt to write in four ways."""
+    actor = Actor(codex)
+    out = tmp_path / "out"
+    out.mkdir()
+    acts = [
+        actor.run("touch ran"),
+        actor.write("patched"),
+        actor.run(f"touch {out}/ran"),
+        actor.write(out / "patched"),
+    ]
+    result = await codex.ask([*acts, "Done."], "Do it.", native=NO_TEMP, **fields)
+    assert result.text == "Done."
+    return [*actor.files, *sorted(f"out/{path.name}" for path in out.iterdir())]
+
+
+@pytest.mark.parametrize(
+    ("approve", "sandbox", "there"),
+    [
+        ("all", "read-only", []),
+        ("all", "workspace", ["patched", "ran"]),
+        ("all", "full", ["patched", "ran", "out/patched", "out/ran"]),
+        ("edits", "read-only", []),
+        ("edits", "workspace", ["patched"]),
+        ("dangerous", "read-only", []),
+        ("dangerous", "workspace", ["patched"]),
+        ("plan", "workspace", []),
+        ("plan", "full", []),
+        ("never", "full", []),
+        ("ask", "full", []),
+    ],
+)
+async def test_what_it_lets_through(
+    codex: Pinned, tmp_path: Path, approve: Any, sandbox: Any, there: list[str]
+) -> None:
+    assert await written(codex, tmp_path, approve=approve, sandbox=sandbox) == there
+
+
+@pytest.mark.parametrize(
+    ("approve", "sandbox", "there"),
+    [
+        ("ask", "none", []),
+        ("all", "read-only", []),
+        ("all", "workspace", ["patched", "ran"]),
+        ("plan", "full", []),
+        ("never", "full", []),
+    ],
+)
+async def test_what_it_lets_through_in_one_turn(
+    codex: Pinned, tmp_path: Path, approve: Any, sandbox: Any, there: list[str]
+) -> None:
+    """`codex exec`, which asks nobody."""
+    fields = {"dialect": "codex_exec", "approve": approve, "sandbox": sandbox}
+    assert await written(codex, tmp_path, **fields) == there
+
+
+async def test_a_yes_of_a_person_goes_beyond_it(codex: Pinned, tmp_path: Path) -> None:
+    """So it is in Codex: what was approved runs outside of the sandbox."""
+    yes = {"approve": lambda request, session: True}
+    there = await written(codex, tmp_path, sandbox="read-only", **yes)
+    assert there == ["patched", "ran", "out/patched", "out/ran"]
+
+
+async def test_a_policy_that_could_not_be_obeyed_is_refused(codex: Pinned, tmp_path: Path) -> None:
+    rules = tmp_path / "policy.toml"
+    rules.write_text('[[rule]]\ncommand = "rm"\neffect = "deny"\n')
+    with pytest.raises(Unsupported, match="asks nobody"):
+        await codex.ask(["Never said."], "Do it.", approve="all", sandbox="workspace", policy=rules)

@@ -89,7 +89,10 @@ def test_with_nobody_to_ask_the_answer_is_no(claude: Pinned, rules: Path) -> Non
     [
         (lambda id: True, ["sub"]),
         (lambda id: Answer(request=id, decision="deny", message="Not on a Sunday."), []),
-        (lambda id: Answer(request=id, decision="allow", updated_input={"command": "mkdir other"}), ["other"]),
+        (
+            lambda id: Answer(request=id, decision="allow", updated_input={"command": "mkdir other"}),
+            ["other"],
+        ),
     ],
     ids=["allowed", "denied", "changed"],
 )

@@ -91,7 +91,9 @@ async def test_time(actor: Actor) -> None:
 
 
 async def test_silence(actor: Actor) -> None:
-    async with actor.pinned.open([turn("No.", hold=Hold("never"))], idle_timeout=4.0, **actor.fields) as session:
+    async with actor.pinned.open(
+        [turn("No.", hold=Hold("never"))], idle_timeout=4.0, **actor.fields
+    ) as session:
         await session.turn("Hello.")
     ended = session.events.ended
     assert (ended.outcome, "said nothing for 4 s" in str(ended.reason)) == ("cancelled", True)

@@ -97,10 +97,25 @@ async def test_a_program_that_may_not_be_run_says_so(tmp_path: Path) -> None:
 
 async def test_the_environment_is_exactly_what_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OUTER", "1")
-    mixed = environment(SessionConfig(agent="toy", env={"INNER": "2"}))
+    mixed = environment(SessionConfig(agent="toy", env={"INNER": "2"}, inherit_env=True))
     assert (mixed["OUTER"], mixed["INNER"]) == ("1", "2")
     alone = environment(SessionConfig(agent="toy", env={"INNER": "2"}, inherit_env=False))
     assert alone == {"INNER": "2"}
+
+
+async def test_an_agent_inherits_what_all_need_and_what_is_meant_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = {
+        "PATH": "/bin",
+        "LC_ALL": "C",
+        "https_proxy": "http://proxy",
+        "TOY_API_KEY": "k",
+        "NODE_OPTIONS": "-x",
+    }
+    kept_back = {"OUTER": "1", "AWS_SECRET_ACCESS_KEY": "s", "NODE_AUTH_TOKEN": "t", "DATABASE_URL": "db"}
+    monkeypatch.setattr(os, "environ", given | kept_back)
+    assert environment(SessionConfig(agent="toy"), ("TOY_",)) == given
 
 
 async def test_record_writes_a_recording(tmp_path: Path) -> None:

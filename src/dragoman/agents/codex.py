@@ -12,7 +12,7 @@ from dragoman.agents.agent import Agent, check_options, environment, told
 from dragoman.dialects import machine_for
 from dragoman.dialects.codex_app.machine import CodexApp
 from dragoman.dialects.codex_app.wording import mcp_config
-from dragoman.model.config import Approve, SessionConfig
+from dragoman.model.config import Approve, Sandbox, SessionConfig
 from dragoman.model.errors import Unsupported, UsageError
 from dragoman.model.toolnames import split_mcp
 from dragoman.runtime.plan import Plan, Step
@@ -46,6 +46,13 @@ _EXEC_SANDBOX: Final[dict[Approve, str]] = {
 
 _SANDBOX: Final = {"read-only": "read-only", "workspace": "workspace-write", "full": "danger-full-access"}
 
+_HELD: Final[dict[Approve, tuple[Sandbox, ...]]] = {
+    "all": ("read-only", "workspace"),
+    "edits": ("read-only",),
+    "dangerous": ("read-only",),
+}
+"""Sandboxes that hold only if nobody is asked: what is approved Codex runs outside of its sandbox."""
+
 _THREAD_OPTIONS: Final = {
     "model_provider": "modelProvider",
     "base_instructions": "baseInstructions",
@@ -77,6 +84,12 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
 
 def _check(config: SessionConfig) -> None:
     check_options(config, "codex", NATIVE_OPTIONS)
+    if config.policy is not None and _held(config):
+        raise Unsupported(
+            "codex",
+            f"policy with approve={config.approve} and sandbox={config.sandbox}",
+            "To keep the sandbox it asks nobody, so no rule could be obeyed",
+        )
 
 
 # --- app-server --------------------------------------------------------------------------------------------
@@ -99,14 +112,20 @@ def _app_plan(config: SessionConfig, program: str) -> Plan:
     )
 
 
+def _held(config: SessionConfig) -> bool:
+    return config.sandbox in _HELD.get(config.approve, ())
+
+
 def _opening(config: SessionConfig) -> dict[str, Any]:
     policy, sandbox = _POLICIES[config.approve]
+    if config.approve != "plan":  # which only looks, wherever it could write
+        sandbox = _SANDBOX.get(config.sandbox, sandbox)
     native = config.native
     params: dict[str, Any] = {
         "cwd": os.path.abspath(config.cwd) if config.cwd is not None else None,
         "model": config.model,
-        "approvalPolicy": policy,
-        "sandbox": _SANDBOX.get(config.sandbox, sandbox),
+        "approvalPolicy": "never" if _held(config) else policy,
+        "sandbox": sandbox,
         "config": _settings(config) or None,
         **{field: native.get(name) for name, field in _THREAD_OPTIONS.items()},
     }
@@ -176,7 +195,8 @@ def _exec_plan(config: SessionConfig, program: str) -> Plan:
 
 def _exec_args(config: SessionConfig) -> list[str]:
     args = ["exec", "--json", "--skip-git-repo-check"]
-    args += ["--sandbox", _SANDBOX.get(config.sandbox, _EXEC_SANDBOX[config.approve])]
+    asked_for = config.sandbox if config.approve not in ("plan", "never") else "none"
+    args += ["--sandbox", _SANDBOX.get(asked_for, _EXEC_SANDBOX[config.approve])]
     if config.model is not None:
         args += ["--model", config.model]
     native = config.native

@@ -1,0 +1,31 @@
+"""A program that drives an agent which leaves orphans, says when it does, and waits to be killed.
+
+Arguments: a folder, the dialect, a mark for the agent's environment; `forked` if a child of this program, which
+has a copy of all its pipes, shall outlive it for a while."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import anyio
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from dragoman.model.events import Delta, Message
+from faults.staging import opened
+
+
+async def main(folder: str, dialect: str, trace: str, *options: str) -> None:
+    session, _ = opened(Path(folder), dialect, "leaves_orphans", env={"TRACE": trace})
+    async with session:
+        async for event in session.events():
+            if isinstance(event, Message | Delta) and event.text and event.text.endswith("ready"):
+                break
+        if "forked" in options and os.fork() == 0:
+            time.sleep(20)
+            os._exit(0)
+        print("ready", flush=True)
+        await anyio.sleep_forever()
+
+
+anyio.run(main, *sys.argv[1:])
