@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format test-real golden bench clean
+.PHONY: help demo test test-slow check format test-real golden bench clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s '	'
@@ -21,6 +21,9 @@ demo: $(VENV)/.ready  ## The main job, with no key and no agent installed
 
 test: $(VENV)/.ready  ## All tests that need no agent
 	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/.ready  ## Floods of a hundred megabytes, in every dialect
+	DRAGOMAN_SLOW=1 $(BIN)/python -m pytest tests/faults/test_floods.py
 
 check: $(VENV)/.ready  ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

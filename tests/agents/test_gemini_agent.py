@@ -1,5 +1,6 @@
 """How a configuration becomes a run of Gemini CLI."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -125,3 +126,18 @@ def test_unknown_options() -> None:
 def test_where_its_sessions_are() -> None:
     assert GEMINI.session_dirs({"HOME": "/h"}) == [Path("/h/.gemini/tmp")]
     assert GEMINI.session_dirs({"HOME": "/h", "GEMINI_CLI_HOME": "/g"}) == [Path("/g/.gemini/tmp")]
+
+
+def test_a_session_is_not_resumed_over_acp_in_the_minute_in_which_it_began(tmp_path: Path) -> None:
+    chats = tmp_path / ".gemini" / "tmp" / "work" / "chats"
+    chats.mkdir(parents=True)
+    now = datetime.now(UTC)
+    for minute in (now, now + timedelta(minutes=1)):
+        (chats / f"session-{minute:%Y-%m-%dT%H-%M}-11111111.jsonl").touch()
+    (chats / "session-2020-01-01T00-00-22222222.jsonl").touch()
+    young, old = "11111111-2222-4333-8444-555555555555", "22222222-2222-4333-8444-555555555555"
+    home = {"HOME": str(tmp_path)}
+    with pytest.raises(UsageError, match="in this very minute"):
+        planned("acp", resume=young, env=home)
+    assert planned("acp", resume=old, env=home).resume == old
+    assert planned("gemini_stream", resume=young, prompt="Go", env=home).resume == young

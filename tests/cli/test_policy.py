@@ -93,7 +93,7 @@ def test_where_the_rules_are(invoke: Invoke, config: Path) -> None:
 # --- dragoman run --------------------------------------------------------------------------------------------
 
 
-def resolved(stdout: str) -> dict[str, Any]:
+def resolved(stdout: str) -> Any:
     [event] = [e for e in map(json.loads, stdout.splitlines()) if e["type"] == "permission.resolved"]
     return event
 

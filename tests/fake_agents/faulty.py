@@ -157,13 +157,15 @@ def leaves_orphans() -> None:
 
 
 def waits_to_be_stopped() -> None:
-    """No fault: it reads on, exits when there is no more to read, and leaves orphans all the same."""
+    """No fault, but for the orphans: it lets itself be interrupted, and exits when there is no more to read."""
     begin()
     mouth.say(speaker.tool("t1"))
     leave_children()
     ready()
     while True:
-        heard()
+        message = heard()
+        if speaker.is_interrupt(message):
+            mouth.say(speaker.interrupted(message))
 
 
 def closes_stdout() -> None:

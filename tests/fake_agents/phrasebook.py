@@ -54,15 +54,17 @@ class Mouth:
 
 
 class ClaudeStream:
+    session = sys.argv[sys.argv.index("--session-id") + 1] if "--session-id" in sys.argv else "s-1"
+
     def begin(self, mouth: Mouth) -> None:
         while heard()["type"] != "user":
             pass
         facts = {"cwd": "/x", "tools": [], "mcp_servers": [], "model": "m", "permissionMode": "default"}
-        mouth.say([line(type="system", subtype="init", session_id="s-1", uuid="u-0", **facts)])
+        mouth.say([line(type="system", subtype="init", session_id=self.session, uuid="u-0", **facts)])
 
     def _assistant(self, id: str, block: dict[str, Any]) -> bytes:
         message = {"id": id, "role": "assistant", "model": "m", "content": [block]}
-        return line(type="assistant", message=message, parent_tool_use_id=None, session_id="s-1")
+        return line(type="assistant", message=message, parent_tool_use_id=None, session_id=self.session)
 
     def text(self, text: str, id: str = "1") -> list[bytes]:
         return [self._assistant(f"m-{id}", {"type": "text", "text": text})]
@@ -73,7 +75,7 @@ class ClaudeStream:
 
     def tool_ended(self, id: str) -> list[bytes]:
         content = [{"type": "tool_result", "tool_use_id": id, "content": "made"}]
-        return [line(type="user", message={"role": "user", "content": content}, session_id="s-1")]
+        return [line(type="user", message={"role": "user", "content": content}, session_id=self.session)]
 
     def permission(self, id: str) -> list[bytes]:
         what = {"tool_name": "Bash", "input": {"command": "make"}, "tool_use_id": id}
@@ -84,9 +86,18 @@ class ClaudeStream:
     def is_answer(self, message: dict[str, Any]) -> bool:
         return bool(message["type"] == "control_response")
 
+    def is_interrupt(self, message: dict[str, Any]) -> bool:
+        return bool(message.get("request", {}).get("subtype") == "interrupt")
+
+    def interrupted(self, message: dict[str, Any]) -> list[bytes]:
+        done = {"subtype": "success", "request_id": message["request_id"]}
+        what = {"subtype": "error_during_execution", "is_error": True, "terminal_reason": "aborted_tools"}
+        end = {**what, "session_id": self.session, "errors": [], "num_turns": 1}
+        return [line(type="control_response", response=done), line(type="result", **end)]
+
     def end(self) -> list[bytes]:
         numbers = {"duration_ms": 5, "duration_api_ms": 5, "num_turns": 1, "total_cost_usd": 0.01}
-        what = {"subtype": "success", "is_error": False, "result": "done", "session_id": "s-1"}
+        what = {"subtype": "success", "is_error": False, "result": "done", "session_id": self.session}
         return [line(type="result", **what, **numbers)]
 
 
@@ -223,7 +234,10 @@ class CodexExec:
 class GeminiStream:
     def begin(self, mouth: Mouth) -> None:
         mouth.say(
-            [line(type="init", session_id="s-1", model="m"), line(type="message", role="user", content="go")]
+            [
+                line(type="init", session_id=self.session, model="m"),
+                line(type="message", role="user", content="go"),
+            ]
         )
 
     def text(self, text: str, id: str = "1") -> list[bytes]:

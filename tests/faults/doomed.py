@@ -15,6 +15,11 @@ from dragoman.model.events import Delta, Message
 from faults.staging import opened
 
 
+def outlive() -> None:
+    time.sleep(30)
+    os._exit(0)
+
+
 async def main(folder: str, dialect: str, trace: str, *options: str) -> None:
     session, _ = opened(Path(folder), dialect, "leaves_orphans", env={"TRACE": trace})
     async with session:
@@ -22,8 +27,7 @@ async def main(folder: str, dialect: str, trace: str, *options: str) -> None:
             if isinstance(event, Message | Delta) and event.text and event.text.endswith("ready"):
                 break
         if "forked" in options and os.fork() == 0:
-            time.sleep(20)
-            os._exit(0)
+            outlive()
         print("ready", flush=True)
         await anyio.sleep_forever()
 

@@ -22,16 +22,14 @@ def peak() -> int:
 
 async def main(folder: Path, dialect: str, fault: str, size: int) -> None:
     session, ledger = opened(folder, dialect, fault, size)
-    before, seen = peak(), 0
+    before = peak()
     async with session:
         stream = session.events()
         async for event in stream:
-            seen += 1
             if isinstance(event, TurnEnded) and dialect in CONVERSING:
                 break
-    async for event in stream:
-        seen += 1
-    report = {"memory": peak() - before, "events": seen, "outcome": event.outcome, "said": ledger.read_text()}
+    assert session.result is not None
+    report = {"memory": peak() - before, "outcome": session.result.outcome, "said": ledger.read_text()}
     recorded = {"out": 0, "err": 0, "in": 0, "note": 0}
     with (folder / "recording").open("rb") as file:
         for row in rows(file):

@@ -59,7 +59,7 @@ def program(folder: Path, dialect: str, fault: str, size: int) -> tuple[str, Pat
     path, ledger = folder / "agent", folder / "ledger"
     argv = ["faulty", dialect, fault, str(ledger), str(size)]
     path.write_text(
-        f"#!{sys.executable} -I\nimport runpy, sys\nsys.argv = {argv!r}\nrunpy.run_path({str(FAULTY)!r}, run_name='__main__')\n"
+        f"#!{sys.executable} -I\nimport runpy, sys\nsys.argv = {argv!r} + sys.argv[1:]\nrunpy.run_path({str(FAULTY)!r}, run_name='__main__')\n"
     )
     path.chmod(0o755)
     return str(path), ledger
@@ -129,7 +129,7 @@ def check(report: Report) -> None:
 
 def left_behind(trace: str, events: list[Event]) -> list[psutil.Process]:
     """The processes of a run that are still there: by a mark of the test's own, and by the agent's session."""
-    pid = getattr(events[0], "pid", None)
+    pid = getattr(events[0], "pid", None) if events else None
     return [process for process in psutil.process_iter() if _is_of(process, trace, pid)]
 
 

@@ -43,7 +43,7 @@ def test_the_agent_ends_and_the_status_says_why(tmp_path: Path, number: signal.S
 def test_a_terminal_that_goes_away(tmp_path: Path) -> None:
     """Nothing can be shown any more, and that must not get in the way of stopping the agent."""
     screen, terminal = pty.openpty()
-    process = start(tmp_path, "leaves_orphans", stdin=terminal, stdout=terminal, stderr=terminal)
+    process = start(tmp_path, "waits_to_be_stopped", stdin=terminal, stdout=terminal, stderr=terminal)
     os.close(terminal)
     seen = b""
     while b"ready" not in seen:

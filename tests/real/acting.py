@@ -18,8 +18,8 @@ class Acts(NamedTuple):
 
     run: Callable[[str], ToolCall]
     write: Callable[[Path, str], ToolCall]
-    fields: dict[str, Any] = {}
-    """What the agent must be told beside."""
+    model: str | None = None
+    """Where the agent must be told."""
 
 
 ACTS = {
@@ -31,7 +31,7 @@ ACTS = {
     "gemini": Acts(
         run=lambda command: tool("run_shell_command", command=command),
         write=lambda path, text: tool("write_file", file_path=str(path), content=text),
-        fields={"model": "gemini-2.5-pro"},
+        model="gemini-2.5-pro",
     ),
 }
 
@@ -52,7 +52,8 @@ class Actor:
 
     @property
     def fields(self) -> dict[str, Any]:
-        return dict(self._acts.fields)
+        """What must be asked for, so that nothing else has to be."""
+        return {"model": self._acts.model} if self._acts.model is not None else {}
 
     @property
     def files(self) -> list[str]:

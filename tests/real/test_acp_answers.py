@@ -37,20 +37,29 @@ PIXEL = base64.b64encode(
 PROTOCOLS = {"gemini": 1, "opencode": 1, "codex-acp": 2}
 
 
-@exercises(Capability.PROMPT, Capability.PARTIALS)
-async def test_text_and_its_pieces(acp: AcpAgent) -> None:
-    answer = turn(WORDS, chunk=5, usage=Usage(input=100, cache_read=50, cache_write=10, output=20))
+@exercises(Capability.PROMPT, Capability.PARTIALS, Capability.THINKING, Capability.IMAGES)
+async def test_a_turn(acp: AcpAgent) -> None:
+    """A prompt with an image, a thought, and an answer in pieces."""
+    tokens = Usage(input=100, cache_read=50, cache_write=10, output=20)
+    answer = turn(thinking("Is it six? No: seven."), WORDS, chunk=5, usage=tokens)
     async with acp.open([answer]) as run:
-        said = await run.turn("Count.")
-        assert run.model.requests_of("main")[0].texts[-1] == "Count."
+        said = await run.turn("Count.", [ImageBlock(mime_type="image/png", data=PIXEL)])
+        [request] = run.model.requests_of("main")
+    assert "Count." in request.texts
+    assert PIXEL in json.dumps(request.messages[-1])
     ready = run.events.one(AgentReady)
     assert (ready.protocol_version, ready.cli_version) == (PROTOCOLS[acp.agent], acp.version)
     assert run.events.one(SessionStarted).cwd == str(acp.cwd)
     assert said.one(TurnStarted).prompt == "Count."
-    assert said.of(Message, role="user")[0].text == "Count."
-    pieces = said.of(Delta, kind="text")
-    assert len(pieces) > 5
-    assert ["".join(piece.text for piece in pieces)] == said.said() == [WORDS]
+    prompt = said.of(Message, role="user", echo=False)[0]
+    assert [block.data for block in prompt.blocks if isinstance(block, ImageBlock)] == [PIXEL]
+    [thought] = said.said(kind="thinking")
+    # Gemini CLI looks for a headline in it, and Codex for sections.
+    assert (thought or "").lstrip("*\n") == "Is it six? No: seven."
+    for kind, whole in (("thinking", [thought]), ("text", [WORDS])):
+        assert ["".join(piece.text for piece in said.of(Delta, kind=kind))] == whole
+    assert len(said.of(Delta, kind="text")) > 5
+    assert said.said() == [WORDS]
     assert (said.ended.outcome, said.ended.text) == ("completed", WORDS)
     assert {event.session for event in said} == {run.session.id}
     ended = run.events.one(RunEnded)
@@ -58,30 +67,7 @@ async def test_text_and_its_pieces(acp: AcpAgent) -> None:
     # OpenCode tells of its last call alone.
     usage = said.ended.usage or said.one(UsageUpdated, scope="call").usage
     assert usage is not None
-    assert (usage.input_tokens, usage.output_tokens) == (160, 20)
-
-
-@exercises(Capability.THINKING)
-async def test_thoughts(acp: AcpAgent) -> None:
-    async with acp.open([turn(thinking("Is it six? No: seven."), "Seven.")]) as run:
-        said = await run.turn("How many?")
-    [thought] = said.said(kind="thinking")
-    # Gemini CLI looks for a headline in it, and Codex for sections.
-    assert (thought or "").lstrip("*\n") == "Is it six? No: seven."
-    assert "".join(piece.text for piece in said.of(Delta, kind="thinking")) == thought
-    assert said.said() == ["Seven."]
-    assert said.ended.text == "Seven."
-
-
-@exercises(Capability.IMAGES)
-async def test_image_in_the_prompt(acp: AcpAgent) -> None:
-    async with acp.open(["A black dot."]) as run:
-        said = await run.turn("What is this?", [ImageBlock(mime_type="image/png", data=PIXEL)])
-        assert PIXEL in json.dumps(run.model.requests_of("main")[0].messages[-1])
-    assert said.said() == ["A black dot."]
-    [block] = said.of(Message, role="user", echo=False)[0].blocks[1:]
-    assert isinstance(block, ImageBlock)
-    assert (block.mime_type, block.data) == ("image/png", PIXEL)
+    assert usage.input_tokens == 160
 
 
 @exercises(Capability.COST)

@@ -15,6 +15,7 @@ from real.tongues import AcpAgent
 LIBRARY_AGENT = str(Path(__file__).parent / "peers" / "library_agent.py")
 
 
+@by("gemini", "codex-acp")
 def test_0_completed(acp: AcpAgent) -> None:
     recording = acp.recording()
     path = acp.cwd / "new.txt"
@@ -54,12 +55,12 @@ def test_0_in_the_other_language(acp: AcpAgent) -> None:
     check(events, recording)
 
 
+@by("gemini", "opencode")
 def test_1_the_turn_failed(acp: AcpAgent) -> None:
     with ScriptedModel([error(401, "who are you?")] * 2) as model:
         done = run(acp, model, "Hello.")
     assert done.returncode == 1, done.stderr
-    said = {"gemini": b"who are you?", "opencode": b"who are you?", "codex-acp": b"Authentication required"}
-    assert said[acp.agent] in done.stdout + done.stderr
+    assert b"who are you?" in done.stdout + done.stderr
 
 
 @by("codex-acp")
@@ -71,7 +72,7 @@ def test_4_a_denial_ended_the_turn(acp: AcpAgent) -> None:
     assert list(acp.cwd.iterdir()) == []
 
 
-@by("gemini", "opencode")
+@by("gemini")
 def test_5_limit_reached(acp: AcpAgent) -> None:
     again = turn("Once more, with feeling: and so on.", chunk=4, hold=Hold("never", after=5))
     with ScriptedModel([acp.tongue.shell("true"), again]) as model:
@@ -80,7 +81,7 @@ def test_5_limit_reached(acp: AcpAgent) -> None:
     assert events_of(done.stdout).ended.outcome == "limited"
 
 
-@by("gemini", "opencode")
+@by("opencode")
 def test_130_interrupted(acp: AcpAgent) -> None:
     with ScriptedModel([turn("Never said.", hold=Hold("never"))]) as model:
         done = run(acp, model, "Hello.", "--json", interrupt_at="never")

@@ -14,7 +14,7 @@ from dragoman import (
     UsageError,
 )
 from dragoman.runtime.standing import Request
-from real.driving import Lines
+from real.driving import Events, Lines
 from real.exercising import by, exercises
 from real.tongues import AcpAgent
 
@@ -35,34 +35,27 @@ def saying(decision: Any = "deny", **fields: Any) -> Any:
     return answer
 
 
-@exercises(Capability.PERMISSIONS)
-async def test_allowed_by_hand(acp: AcpAgent) -> None:
-    async with acp.open([acp.tongue.shell(TOUCH), "Done."], approve=lambda request, session: None) as run:
+@exercises(Capability.PERMISSIONS, Capability.REMEMBER)
+async def test_allowed_by_hand_and_from_now_on(acp: AcpAgent) -> None:
+    """With the option of the agent that says so: then it does not ask again."""
+    lines: Lines = [acp.tongue.shell(TOUCH), "One.", acp.tongue.shell(TOUCH), "Two."]
+    async with acp.open(lines, approve=lambda request, session: None) as run:
         stream = run.session.prompt("Touch it.")
         request = await run.until(PermissionRequested)
         assert (request.tool_name, request.kind) == (acp.tongue.shell_name, "execute")
         assert {"allow_once", "allow_always", "reject_once"} <= {option.kind for option in request.options}
-        assert not (acp.cwd / "here").exists()
         with pytest.raises(UsageError, match="no option 'perhaps'"):
             await run.session.answer(request.request_id, "allow", option="perhaps")
-        assert await run.session.answer(request.request_id, "allow")
+        assert list(acp.cwd.iterdir()) == []
+        assert await run.session.answer(request.request_id, "allow", option=LASTING[acp.agent])
         assert not await run.session.answer(request.request_id, "deny")
-        assert [event async for event in stream][-1].outcome == "completed"  # type: ignore[attr-defined]
-    assert (acp.cwd / "here").exists()
-    resolved = run.events.one(PermissionResolved)
-    assert (resolved.outcome, resolved.by) == ("allowed", "client")
-    done = run.events.one(ToolEnded)
-    assert (done.call_id, done.status) == (request.call_id, "completed")
-
-
-@exercises(Capability.REMEMBER)
-async def test_allowed_from_now_on(acp: AcpAgent) -> None:
-    lines: Lines = [acp.tongue.shell(TOUCH), "One.", acp.tongue.shell(TOUCH), "Two."]
-    async with acp.open(lines, approve=saying("allow", option=LASTING[acp.agent])) as run:
-        first = await run.turn("Touch it.")
+        first = Events([event async for event in stream])
         (acp.cwd / "here").unlink()
         second = await run.turn("Touch it again.")
-    assert first.one(PermissionResolved).option_id == LASTING[acp.agent]
+    resolved = first.one(PermissionResolved)
+    assert (resolved.outcome, resolved.by, resolved.option_id) == ("allowed", "client", LASTING[acp.agent])
+    done = first.one(ToolEnded)
+    assert (done.call_id, done.status) == (request.call_id, "completed")
     assert second.of(PermissionRequested) == []
     assert second.one(ToolEnded).status == "completed"
     assert (acp.cwd / "here").exists()
@@ -95,7 +88,7 @@ async def test_denied(acp: AcpAgent) -> None:
     }[acp.agent]
 
 
-@by("gemini", "opencode")
+@by("gemini")
 async def test_without_a_handler_the_answer_is_no(acp: AcpAgent) -> None:
     result = await acp.ask([acp.tongue.shell(TOUCH), "Then not."], "Touch it.")
     assert list(acp.cwd.iterdir()) == []

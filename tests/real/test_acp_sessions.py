@@ -35,34 +35,47 @@ NOBODY = {
 # --- one after the other -----------------------------------------------------------------------------------
 
 
+def age(acp: AcpAgent) -> None:
+    """Gemini CLI 0.61.0 empties a session that is loaded in the minute in which it began."""
+    for number, path in enumerate(sorted(acp.home.glob(".gemini/tmp/*/chats/session-*"))):
+        path.rename(path.with_name(f"session-2020-01-01T00-{number:02}-{path.name[-14:]}"))
+
+
 @exercises(Capability.RESUME)
-@pytest.mark.parametrize("replay", [False, True])
-async def test_resume(acp: AcpAgent, replay: bool) -> None:
-    """Gemini CLI plays the history back in any case."""
-    with ScriptedModel(["Seven.", "Eight."]) as model:
+async def test_resume(acp: AcpAgent) -> None:
+    """Quietly where that can be had: Gemini CLI plays the history back in any case."""
+    with ScriptedModel(["Seven.", "Eight.", "Nine."]) as model:
         async with acp.open(model) as first:
             await first.turn("Count to seven.")
-        async with acp.open(model, resume=first.session.id, native={"replay": replay}) as second:
-            said = await second.turn("Go on.")
-        texts = model.requests_of("main")[1].texts
-    assert "Count to seven." in texts
-    assert texts[-1] == "Go on."
-    assert said.said() == ["Eight."]
-    assert second.session.id == first.session.id
-    assert second.events.one(SessionStarted).resumed
-    assert len(second.events.of(TurnStarted)) == 1
-    history = [message.text for message in second.events.of(Message, replay=True)]
-    if replay or acp.agent == "gemini":
-        assert "Count to seven." in history
-        assert history[-1] == "Seven."
-    else:
-        assert history == []
+        age(acp)
+        async with acp.open(model, resume=first.session.id) as second:
+            eight = await second.turn("Go on.")
+        age(acp)
+        async with acp.open(model, resume=first.session.id, native={"replay": True}) as third:
+            nine = await third.turn("And on.")
+        texts = model.requests_of("main")[2].texts
+    assert (eight.said(), nine.said()) == (["Eight."], ["Nine."])
+    assert {"Count to seven.", "Go on."} <= set(texts)
+    assert texts[-1] == "And on."
+    for run in (second, third):
+        assert run.session.id == first.session.id
+        assert run.events.one(SessionStarted).resumed
+        assert len(run.events.of(TurnStarted)) == 1
+    quiet = [message.text for message in second.events.of(Message, replay=True)]
+    assert quiet == [] if acp.agent != "gemini" else quiet[-1] == "Seven."
+    history = [message.text for message in third.events.of(Message, replay=True)]
+    assert [text for text in history if text in ("Count to seven.", "Seven.", "Go on.", "Eight.")] == [
+        "Count to seven.",
+        "Seven.",
+        "Go on.",
+        "Eight.",
+    ]
 
 
 @exercises(Capability.FORK)
 @by("opencode", "codex-acp")
 async def test_fork(acp: AcpAgent) -> None:
-    with ScriptedModel(["Seven.", "Eight.", "Nine."]) as model:
+    with ScriptedModel(["Seven.", "Eight."]) as model:
         async with acp.open(model) as first:
             await first.turn("Count to seven.")
         async with acp.open(model, resume=first.session.id, fork=True) as second:
@@ -95,6 +108,7 @@ async def test_fork_while_it_runs(acp: AcpAgent) -> None:
     assert "Go on." not in old.texts
 
 
+@by("gemini", "codex-acp")
 async def test_resume_of_an_unknown_session(acp: AcpAgent) -> None:
     async with acp.open(["Never said."], resume=NOBODY[acp.agent]) as run:
         said = await run.turn("Go on.")
@@ -146,6 +160,7 @@ async def test_two_sessions_at_once(acp: AcpAgent, tmp_path: Path) -> None:
     assert company.events.one(RunEnded).outcome == "completed"
 
 
+@by("gemini", "codex-acp")
 async def test_a_session_is_closed_and_the_other_goes_on(acp: AcpAgent) -> None:
     lines = script(["Still here."], routes={"left": [turn("Never said.", hold=Hold("never"))]})
     async with acp.connect(lines) as company:

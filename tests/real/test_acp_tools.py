@@ -95,7 +95,7 @@ async def test_write_and_edit(acp: AcpAgent) -> None:
     assert said.of(HostCalled) == []
 
 
-@by("gemini", "codex-acp")
+@by("gemini")
 async def test_edits_need_no_question(acp: AcpAgent) -> None:
     async with acp.open(
         [acp.tongue.write(acp.cwd / "new.txt", "one\n"), acp.tongue.shell("touch here"), "Done."],

@@ -1,6 +1,5 @@
 """What each approve mode lets a real agent do, and what it keeps it from: the files tell."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,6 @@ import pytest
 
 from dragoman import HostCalled, PermissionRequested, PermissionResolved, Session, ToolEnded
 from dragoman.runtime.standing import Request
-from dragoman.testing import Hold, turn
 from real.acting import Actor
 from real.driving import Events, Lines
 
@@ -112,20 +110,3 @@ async def test_ask_asks_for_all_that_is_not_looking(actor: Actor) -> None:
         ("allowed", "client"),
         ("denied", "client"),
     ]
-
-
-async def test_a_turn_can_wait_for_its_answer_as_long_as_it_takes(actor: Actor) -> None:
-    """The time that a person takes is not the agent's silence."""
-    async with actor.pinned.open(
-        [actor.run("touch here"), turn("Done.", hold=Hold("never"))],
-        approve=lambda request, session: None,
-        idle_timeout=2.0,
-        **actor.fields,
-    ) as run:
-        run.session.prompt("Do it.")
-        request = await run.until(PermissionRequested)
-        assert not os.path.exists(actor.cwd / "here")
-        await run.session.answer(request.request_id, "allow")
-        assert (await run.until(PermissionResolved)).outcome == "allowed"
-        await run.held("never")
-    assert actor.files == ["here"]

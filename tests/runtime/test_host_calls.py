@@ -121,6 +121,22 @@ async def test_writing_and_running_need_the_permission_that_a_tool_needs(
     assert (tmp_path / "ran").exists() == execute
 
 
+async def test_an_answer_for_the_session_holds_for_what_the_host_does(tmp_path: Path) -> None:
+    asked: list[Request] = []
+
+    def handler(request: Request, session: Session) -> bool | Answer:
+        if isinstance(request, HostCalled):
+            return True
+        asked.append(request)
+        return Answer(request=request.request_id, decision="allow", remember=["session"])
+
+    async with plural(handler=handler) as agent:
+        session = await agent.session(tmp_path)
+        for path in ("one", "one", "two"):
+            assert await answers(session, call("fs/write_text_file", path=path, content="x")) == [{}]
+    assert [request.title for request in asked if isinstance(request, PermissionRequested)] == ["one", "two"]
+
+
 async def test_a_read_only_session_changes_nothing(tmp_path: Path) -> None:
     async with connect(PLURAL, sandbox="read-only", approve="all", cwd=tmp_path) as agent:
         session = await agent.session()

@@ -49,6 +49,15 @@ def test_subagents_and_replayed_history_are_no_steps() -> None:
     )
 
 
+def test_history_that_is_played_back_was_spent_before() -> None:
+    old = [tool(1, replay=True), ev.UsageUpdated(scope="call", usage=Usage(total_tokens=9), replay=True)]
+    assert reached(Limits(max_tool_calls=0, max_tokens=5), *old) == []
+
+
+def test_tools_of_subagents_are_tool_calls() -> None:
+    assert reached(Limits(max_tool_calls=1), tool(1), tool(2, parent="t1")) == [1]
+
+
 def test_tokens_of_calls_count_until_the_turn_says_its_own() -> None:
     call = ev.UsageUpdated(scope="call", usage=Usage(input_tokens=60, output_tokens=10))
     assert reached(Limits(max_tokens=100), call, call) == [1]

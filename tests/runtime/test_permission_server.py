@@ -40,7 +40,9 @@ def call(name: str = "approve", id: int = 1, **arguments: Any) -> dict[str, Any]
 def said(*lines: Any, mode: Any = "ask", ask: str | None = None) -> list[dict[str, Any]]:
     """What the server writes when it reads these lines."""
     written: list[bytes] = []
-    text = b"".join((line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines)
+    text = b"".join(
+        (line if isinstance(line, bytes) else json.dumps(line).encode()) + b"\n" for line in lines
+    )
     serve(io.BytesIO(text), written.append, by_policy(Policy(mode, RULES), "claude", "/", ask))
     assert all(line.endswith(b"\n") and line.count(b"\n") == 1 for line in written)
     return [json.loads(line) for line in written]
@@ -134,7 +136,9 @@ def test_the_shape_of_the_specification() -> None:
     assert request.call_id is None
 
 
-@pytest.mark.parametrize("arguments", [{}, {"tool_name": 7, "input": "x", "tool_use_id": 9}, {"tool_name": None}])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"tool_name": 7, "input": "x", "tool_use_id": 9}, {"tool_name": None}]
+)
 def test_odd_arguments_are_denied(arguments: dict[str, Any]) -> None:
     [line] = said(call(**arguments))
     assert decision(line)["behavior"] == "deny"
@@ -151,7 +155,9 @@ def test_what_it_does_not_know() -> None:
 
 
 def test_garbage_is_passed_over() -> None:
-    lines = said(b"", b"no json", b"\xff\xfe", b"[]", b"7", b'{"id":1}', {"jsonrpc": "2.0", "id": 2, "method": "ping"})
+    lines = said(
+        b"", b"no json", b"\xff\xfe", b"[]", b"7", b'{"id":1}', {"jsonrpc": "2.0", "id": 2, "method": "ping"}
+    )
     assert lines[-1] == {"jsonrpc": "2.0", "id": 2, "result": {}}
 
 

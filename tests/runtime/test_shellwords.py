@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.runtime.shellwords import parsed
+from dragoman.runtime.shellwords import parsed, script, words
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,7 @@ def test_plain_lines(text: str, commands: list[list[str]]) -> None:
         "FOO=1 rm x",
         "find . -exec rm x {} ;",
         "sh -c 'bash -c \"rm x\"'",
+        "/bin/bash -lc 'rm x'",
     ],
 )
 def test_hidden_commands_are_found_and_the_line_is_opaque(text: str) -> None:
@@ -54,12 +55,37 @@ def test_hidden_commands_are_found_and_the_line_is_opaque(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["git log > out", "cat < in", "eval x", ". ./x", "'", "a=1", "echo ${x}", "x <<E\ny\nE"]
+    "text",
+    [
+        *("git log > out", "cat < in", "eval x", ". ./x", "'", "a=1", "echo ${x}", "x <<E\ny\nE"),
+        *("git log --output=x", "git diff --outp x", "git show --ext-diff"),
+    ],
 )
 def test_lines_that_nobody_can_vouch_for(text: str) -> None:
     assert parsed(text).opaque
 
 
+@pytest.mark.parametrize(
+    ("text", "inner"),
+    [
+        ("/bin/bash -lc 'git log; ls'", "git log; ls"),
+        ("sh -c ls", "ls"),
+        ("bash -lc 'ls' extra", "bash -lc 'ls' extra"),
+        ("rsync -c x", "rsync -c x"),
+        ("git log", "git log"),
+    ],
+)
+def test_the_script_of_a_shell(text: str, inner: str) -> None:
+    assert script(text) == inner
+
+
+def test_the_words_of_a_command() -> None:
+    assert words("git commit -m 'a b'") == ["git", "commit", "-m", "a b"]
+    assert words("it's") == ["it's"]
+
+
 @given(st.text())
 def test_nothing_raises(text: str) -> None:
     parsed(text)
+    words(text)
+    script(text)

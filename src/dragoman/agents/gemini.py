@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -83,16 +84,29 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
 
 def _acp_plan(config: SessionConfig, executable: str) -> Plan:
     """Everything but the tools that need no permission can be said in the protocol."""
+    variables = _environment(config)
+    if config.resume is not None and _just_begun(config.resume, variables):
+        raise UsageError(
+            f"Gemini CLI would empty the session {config.resume}, because it began in this very minute: "
+            "resume it in the next one, or with the dialect gemini_stream"
+        )
     native = {name: value for name, value in config.native.items() if name not in _OWN_OPTIONS}
     common = structs.replace(config, native=native, allowed_tools=[])
     made = acp.plan(common, acp.rows()["gemini"], [executable, "--acp", *_flags(config)])
     return structs.replace(
         made,
-        env=_environment(config),
+        env=variables,
         capabilities=made.capabilities - _LACKS,
         stop=_ACP_STOP,
         config=told(config),
     )
+
+
+def _just_begun(session: str, variables: Mapping[str, str]) -> bool:
+    """CLI 0.61.0 writes an empty history to a file that is named by the minute when it loads a session over ACP; in
+    the minute in which the session began, that is the file with its history."""
+    name = f"session-{datetime.now(UTC):%Y-%m-%dT%H-%M}-{session[:8]}.jsonl"
+    return any(list(folder.glob(f"*/chats/{name}")) for folder in session_dirs(variables))
 
 
 def _stream_plan(config: SessionConfig, executable: str) -> Plan:

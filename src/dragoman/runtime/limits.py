@@ -59,7 +59,10 @@ class Spent:
         """Of the open turn, call by call: replaced by what the agent says when it ends."""
 
     def feed(self, event: ev.Event) -> str | None:
-        """The limit that this event reached, in words; None if all is well."""
+        """The limit that this event reached, in words; None if all is well. History that is played back was spent
+        before."""
+        if event.replay:
+            return None
         if isinstance(event, (ev.SessionStarted, ev.SessionUpdated)):
             self._model = event.model or self._model
         elif isinstance(event, ev.TurnStarted):
@@ -68,7 +71,7 @@ class Spent:
             self._called(event.usage, event.model or self._model)
         elif isinstance(event, ev.ToolStarted):
             self._tools += 1
-        if event.parent is None and not event.replay:
+        if event.parent is None:
             self._count_steps(event)
         if isinstance(event, ev.TurnEnded):
             self._ended(event)

@@ -359,3 +359,28 @@ def test_settings_of_a_session_that_there_never_will_be_are_refused_by_the_agent
     with pytest.raises(UsageError, match="no session could be opened: Authentication required"):
         talk.say(c.SetMode(mode="plan"))
     talk.end(code=0)
+
+
+@pytest.mark.parametrize(("name", "held"), [("gemini-cli", True), ("OpenCode", False)])
+def test_a_prompt_waits_for_a_history_that_comes_late(name: str, held: bool) -> None:
+    """gemini 0.61.0 says that the session is loaded after the first piece; its commands mark the end."""
+    talk = Talk(Opening(cwd="/proj", resume=SESSION))
+    talk.say(c.Prompt(text="Go on."))
+    talk.ready(name=name, loadSession=True)
+    talk.update("user_message_chunk", content={"type": "text", "text": "Count."})
+    talk.answer({}, to="session/load")
+    assert ("session/prompt" not in talk.methods()) == held
+    if held:
+        talk.agent(chunk("Seven."))
+    talk.update("available_commands_update", availableCommands=[])
+    assert talk.methods()[-1] == "session/prompt"
+    talk.agent(chunk("Eight."))
+    talk.stops()
+    said = [(message.text, message.replay) for message in talk.of(ev.Message)]
+    assert said == [
+        ("Count.", True),
+        *([("Seven.", True)] if held else []),
+        ("Go on.", False),
+        ("Eight.", False),
+    ]
+    talk.end(code=0)

@@ -62,6 +62,24 @@ def test_who_is_asked_for_what(approve: Any, policy: str, sandbox: str) -> None:
     assert opened.get("mode") == ("plan" if approve == "plan" else None)
 
 
+@pytest.mark.parametrize(
+    ("approve", "asked_for", "policy", "sandbox"),
+    [
+        ("all", "workspace", "never", "workspace-write"),
+        ("all", "read-only", "never", "read-only"),
+        ("all", "full", "untrusted", "danger-full-access"),
+        ("edits", "read-only", "never", "read-only"),
+        ("edits", "workspace", "untrusted", "workspace-write"),
+        ("ask", "read-only", "untrusted", "read-only"),
+        ("never", "workspace", "untrusted", "workspace-write"),
+        ("plan", "full", "never", "read-only"),
+    ],
+)
+def test_a_sandbox_is_not_lifted_by_a_mode(approve: Any, asked_for: Any, policy: str, sandbox: str) -> None:
+    params = opening(approve=approve, sandbox=asked_for)["params"]
+    assert params == {"approvalPolicy": policy, "sandbox": sandbox}
+
+
 def test_every_mode_is_known() -> None:
     for approve in APPROVE_MODES:
         assert opening(approve=approve)

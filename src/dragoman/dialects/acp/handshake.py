@@ -1,7 +1,7 @@
 """The handshake: initialize, signing in, the first session and its settings; or why there will be none."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from dragoman.dialects.acp import opening
 from dragoman.dialects.acp import translate as t
@@ -12,6 +12,9 @@ from dragoman.dialects.acp.sessions import Session
 from dragoman.model import events as ev
 from dragoman.wire.jsonrpc import Response, RpcError
 from dragoman.wire.ledger import Ledger
+
+_LATE_HISTORY: Final = frozenset(("gemini-cli",))
+"""By the name in initialize. Gemini CLI 0.61.0 answers session/load after the first piece of history."""
 
 
 class Handshake:
@@ -55,6 +58,7 @@ class Handshake:
         ready, agreement = t.agent_ready(answer.result), self._connection.agreement
         version = ready.protocol_version
         agreement.version = version if isinstance(version, int) else 1
+        agreement.late_history = ready.name in _LATE_HISTORY
         agreement.usage_rule = self.usage_rule or RULES.get(ready.name or "", "turn")
         agreement.capabilities = ready.capabilities
         agreement.auth_methods = ready.auth_methods

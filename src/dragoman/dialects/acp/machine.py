@@ -165,7 +165,7 @@ class Acp(Machine):
         if session_id is None:
             return
         if request.method in ("session/load", "session/resume"):
-            self._connection.enter(session_id).begin_replay()
+            self._connection.enter(session_id).begin_replay(request.method)
         elif request.method == "session/prompt":
             prompt = params.get("prompt", params.get("content"))
             self._connection.enter(session_id).prompted(id, prompt)
@@ -231,7 +231,7 @@ class Acp(Machine):
         resumed = answer.method in OPENINGS and answer.method != "session/new"
         session = connection.enter(session_id, fresh=not resumed)
         if answer.method == "session/fork":
-            session.begin_replay()
+            session.begin_replay(answer.method)
         session.open(params, answer.result, resumed=resumed)
         if id != opening.OPEN and answer.method is not None:
             self._ended(answer, id, {"sessionId": session_id})
@@ -267,11 +267,13 @@ class Acp(Machine):
     # --- commands ----------------------------------------------------------------------------------------
 
     def takes_prompts(self, session: str | None) -> bool:
-        """Not before the session is there and set up."""
+        """Not before the session is there, with all its history, and set up."""
         connection = self._connection
         id = session or connection.first
-        there = id is not None and id in connection.sessions and not connection.loading(id)
-        return there and not self._handshake.settings and not self.ledger.busy(id)
+        if id is None or id not in connection.sessions or connection.loading(id):
+            return False
+        waiting = connection.sessions[id].catching_up or self._handshake.settings
+        return not waiting and not self.ledger.busy(id)
 
     def send(self, command: c.Command) -> list[bytes]:
         self._commands.check(command)

@@ -24,6 +24,8 @@ class Agreement(Struct):
     settled: bool = False
     version: int = 1
     usage_rule: UsageRule = "turn"
+    late_history: bool = False
+    """It goes on playing back a session after it said that the session is loaded; its commands mark the end."""
     capabilities: dict[str, Any] = field(default_factory=dict)
     auth_methods: list[Any] = field(default_factory=list)
 
@@ -57,6 +59,8 @@ class Session:
         """MCP servers that it was given."""
         self.tools = Tools(ledger, self._servers)
         self._replaying = False
+        self.catching_up = False
+        """The history is not complete: who spoke now would be answered in the middle of it."""
         self._prompt: str | None = None
         """Of the open turn."""
         self._underway = False
@@ -76,7 +80,7 @@ class Session:
             m.ToolContentChunk: self._tool_content,
             m.TerminalUpdate: self._terminal,
             m.TerminalChunk: lambda update: self.tools.terminals.grew(update.terminalId, update.data),
-            m.Commands: lambda update: self.offer(t.commands_of(update.availableCommands)),
+            m.Commands: self._commands,
             m.ModeChanged: lambda update: self.enter_mode(update.currentModeId),
             m.OldModeChanged: lambda update: self.enter_mode(update.currentModeId or update.modeId),
             m.OptionsChanged: lambda update: self.set_options(update.configOptions or []),
@@ -131,6 +135,10 @@ class Session:
         """Say what changed; the ledger leaves out what did not."""
         if self.started:
             self._ledger.put(ev.SessionStarted(**fields))
+
+    def _commands(self, update: m.Commands) -> None:
+        self.catching_up = False
+        self.offer(t.commands_of(update.availableCommands))
 
     def offer(self, commands: list[ev.SlashCommand]) -> None:
         if commands != self.commands:
@@ -227,8 +235,9 @@ class Session:
 
     # --- history -----------------------------------------------------------------------------------------
 
-    def begin_replay(self) -> None:
+    def begin_replay(self, method: str) -> None:
         """The client asked for the session; until its next prompt, what is said was said before."""
+        self.catching_up = self._agreement.late_history and method == "session/load"
         self._texts.forget()
         self.tools = Tools(self._ledger, self._servers, replay=True)
         self._replaying = True
