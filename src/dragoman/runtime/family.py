@@ -48,7 +48,7 @@ class Family:
         """Send a signal to all who have not got it yet, also to those who were born meanwhile; whether anyone
         is left."""
         rows = _table()
-        self.known |= self._related(rows)
+        self.known |= self._related(rows) | self._marked(rows)
         left = self.known & _members(rows)
         for member in left:
             if (member, number) not in self._told:

@@ -254,6 +254,8 @@ class Ledger:
             for request in self._requests.values():
                 request.session = request.session or session
             self._blocks.rename(None, session)
+            if self._books[session].facts is not None:  # it was told of before it had a name
+                self._emit(ev.SessionUpdated(session=session, session_id=session))
         self.current = session
 
     def facts(self, session: str | None = None) -> dict[str, Any]:

@@ -96,7 +96,8 @@ def _thread_mark(status: str) -> Callable[[m.Params], list[Event]]:
 def hook(params: m.HookNews) -> list[Event]:
     run = params.run or {}
     entries = run.get("entries")
-    texts = [str(entry.get("text", "")) for entry in entries or [] if isinstance(entry, dict)]
+    listed = entries if isinstance(entries, list) else []
+    texts = [str(entry.get("text", "")) for entry in listed if isinstance(entry, dict)]
     state = v.text(run, "status")
     return [
         ev.Hook(
