@@ -42,6 +42,9 @@ test-real: $(VENV)/.ready  ## Drive the real agent CLIs against the scripted mod
 golden: $(VENV)/.ready  ## Write the golden files of all captures anew (then read the diff)
 	$(BIN)/python tests/golden.py
 
+fuzz: $(VENV)/.ready  ## More than a million generated lines over all dialects (a job of its own, minutes)
+	DRAGOMAN_FUZZ=5000 $(BIN)/python -m pytest tests/test_properties.py
+
 bench: $(VENV)/.ready  ## Speed, as ratios within one run
 	$(BIN)/python bench/speed.py
 

@@ -235,7 +235,7 @@ class GeminiStream:
     def begin(self, mouth: Mouth) -> None:
         mouth.say(
             [
-                line(type="init", session_id=self.session, model="m"),
+                line(type="init", session_id="s-1", model="m"),
                 line(type="message", role="user", content="go"),
             ]
         )

@@ -20,7 +20,8 @@ def outlive() -> None:
     os._exit(0)
 
 
-async def main(folder: str, dialect: str, trace: str, *options: str) -> None:
+async def main(*args: str) -> None:
+    folder, dialect, trace, *options = args
     session, _ = opened(Path(folder), dialect, "leaves_orphans", env={"TRACE": trace})
     async with session:
         async for event in session.events():

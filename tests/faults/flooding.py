@@ -10,6 +10,7 @@ import anyio
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from dragoman.model.events import TurnEnded
+from dragoman.model.frames import Frame
 from dragoman.store.recording import rows
 from faults.staging import CONVERSING, opened
 
@@ -20,8 +21,9 @@ def peak() -> int:
     return int(status.partition("VmHWM:")[2].split()[0]) * 1024
 
 
-async def main(folder: Path, dialect: str, fault: str, size: int) -> None:
-    session, ledger = opened(folder, dialect, fault, size)
+async def main(where: str, dialect: str, fault: str, size: str) -> None:
+    folder = Path(where)
+    session, ledger = opened(folder, dialect, fault, int(size))
     before = peak()
     async with session:
         stream = session.events()
@@ -33,9 +35,9 @@ async def main(folder: Path, dialect: str, fault: str, size: int) -> None:
     recorded = {"out": 0, "err": 0, "in": 0, "note": 0}
     with (folder / "recording").open("rb") as file:
         for row in rows(file):
-            if (direction := getattr(row, "dir", None)) is not None:
-                recorded[direction] += len(row.line) + row.eol
+            if isinstance(row, Frame):
+                recorded[row.dir] += len(row.line) + row.eol
     print(json.dumps({**report, "recorded": recorded}))
 
 
-anyio.run(main, Path(sys.argv[1]), *sys.argv[2:4], int(sys.argv[4]))
+anyio.run(main, sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4])

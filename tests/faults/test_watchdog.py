@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -16,19 +17,31 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no wat
 DOOMED = Path(__file__).with_name("doomed.py")
 
 
-def started(folder: Path, dialect: str, trace: str, *options: str) -> "subprocess.Popen[bytes]":
-    folder.mkdir()
-    program = [sys.executable, "-W", "ignore", str(DOOMED), str(folder), dialect, trace, *options]
-    return subprocess.Popen(program, stdout=subprocess.PIPE)
+Start = Callable[..., "subprocess.Popen[bytes]"]
 
 
-def killed(process: "subprocess.Popen[bytes]") -> None:
-    """Once the agent has started what it leaves behind."""
-    with process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
+@pytest.fixture
+def start() -> Iterator[Start]:
+    begun: list[subprocess.Popen[bytes]] = []
+
+    def doomed(folder: Path, dialect: str, trace: str, *options: str) -> "subprocess.Popen[bytes]":
+        folder.mkdir()
+        program = [sys.executable, "-W", "ignore", str(DOOMED), str(folder), dialect, trace, *options]
+        begun.append(subprocess.Popen(program, stdout=subprocess.PIPE))
+        return begun[-1]
+
+    yield doomed
+    for process in begun:  # also where a test failed
         process.kill()
-    assert process.returncode == -signal.SIGKILL
+        process.communicate()
+
+
+def kill_when_ready(process: "subprocess.Popen[bytes]") -> None:
+    """Once the agent has started what it leaves behind."""
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
 
 
 def vanishes(trace: str) -> bool:
@@ -38,26 +51,23 @@ def vanishes(trace: str) -> bool:
     return left_behind(trace, []) == []
 
 
-def test_a_killed_program_leaves_no_agent_and_no_tool(tmp_path: Path) -> None:
-    runs = [
-        (f"{tmp_path}-{dialect}", started(tmp_path / dialect, dialect, f"{tmp_path}-{dialect}"))
+def test_a_killed_program_leaves_no_agent_and_no_tool(tmp_path: Path, start: Start) -> None:
+    runs = {
+        f"{tmp_path}-{dialect}": start(tmp_path / dialect, dialect, f"{tmp_path}-{dialect}")
         for dialect in AGENTS
-    ]
-    for _, process in runs:
-        killed(process)
-    for trace, _ in runs:
-        assert vanishes(trace)
+    }
+    for process in runs.values():
+        kill_when_ready(process)
+    assert all(map(vanishes, runs))
 
 
-def test_a_copy_of_its_pipes_makes_no_difference(tmp_path: Path) -> None:
-    process = started(tmp_path / "run", "claude_stream", str(tmp_path), "forked")
+def test_a_copy_of_its_pipes_makes_no_difference(tmp_path: Path, start: Start) -> None:
+    process = start(tmp_path / "run", "claude_stream", str(tmp_path), "forked")
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
-    children = psutil.Process(process.pid).children()
-    [copy] = [child for child in children if child.cmdline() == psutil.Process(process.pid).cmdline()]
+    us = psutil.Process(process.pid)
+    [copy] = [child for child in us.children() if child.cmdline() == us.cmdline()]
     process.kill()
-    process.wait()
     assert vanishes(str(tmp_path))
     assert copy.is_running()
     copy.kill()
-    process.stdout.close()

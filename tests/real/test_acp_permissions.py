@@ -61,7 +61,7 @@ async def test_allowed_by_hand_and_from_now_on(acp: AcpAgent) -> None:
     assert (acp.cwd / "here").exists()
 
 
-@by("gemini", "codex-acp")
+@by("gemini")
 async def test_allowed_for_this_session(acp: AcpAgent) -> None:
     lines: Lines = [acp.tongue.shell(TOUCH), "One.", acp.tongue.shell(TOUCH), "Two."]
     async with acp.open(lines, approve=saying("allow", remember=["session"])) as run:

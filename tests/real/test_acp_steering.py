@@ -1,5 +1,7 @@
 """A hand on the wheel of agents that speak ACP: prompts that wait, interrupts, and settings changed while it runs."""
 
+from typing import Any
+
 import pytest
 
 from dragoman import (
@@ -24,14 +26,14 @@ from dragoman import (
 )
 from dragoman.runtime.standing import Request
 from dragoman.testing import Hold, script, tool, turn
-from real.driving import Events, alive, eventually, waits_forever
+from real.driving import Events, Watched, alive, eventually, waits_forever
 from real.exercising import by, exercises
 from real.tongues import AcpAgent
 
 pytestmark = pytest.mark.anyio
 
 
-@by("gemini", "codex-acp")
+@by("gemini")
 async def test_a_prompt_sent_while_busy_waits_for_its_own_turn(acp: AcpAgent) -> None:
     async with acp.open([turn("One.", hold=Hold("go")), "Two."]) as run:
         first = run.session.prompt("First.")
@@ -117,54 +119,61 @@ async def test_closing_during_a_tool_leaves_nothing_behind(acp: AcpAgent) -> Non
 
 PLAN = {"gemini": "plan", "opencode": "plan", "codex-acp": "read-only"}
 OTHER_MODE = {"gemini": "autoEdit", "opencode": "plan", "codex-acp": "workspace-write"}
-OTHER_MODEL = {"gemini": "gemini-2.5-pro", "opencode": "scripted/second", "codex-acp": "gpt-5.6-luna"}
+OTHER_MODEL = {"gemini": "gemini-2.5-pro", "opencode": "scripted/second", "codex-acp": "gpt-6-sol"}
+EFFORT = {"opencode": "effort", "codex-acp": "reasoning_effort"}
 
 
 @exercises(Capability.SET_MODE, Capability.SET_MODEL)
+@by("gemini")
 async def test_set_mode_and_model(acp: AcpAgent) -> None:
-    """The mode at once, when the session is not even there; the model between turns."""
-    mode, model = OTHER_MODE[acp.agent], OTHER_MODEL[acp.agent]
     async with acp.open(["One.", "Two."]) as run:
-        answer = await run.session.set_mode(mode)
-        assert answer is not None
-        assert answer.ok
-        await run.turn("First.")
-        answer = await run.session.set_model(model)
-        assert answer is not None
-        assert answer.ok
-        await run.turn("Second.")
-        models = [request.model for request in run.model.requests]
-        with pytest.raises(UsageError, match="no mode 'berserk'"):
-            await run.session.set_mode("berserk")
-    assert run.events.of(SessionMode)[-1].mode == mode
-    assert run.events.of(SessionUpdated, model=model)
-    assert models[-1] == model.rpartition("/")[2]
-    assert models[0] != models[-1]
+        await change_settings(acp, run)
+    check_settings(acp, run)
 
 
-@exercises(Capability.SET_OPTION)
+@exercises(Capability.SET_MODE, Capability.SET_MODEL, Capability.SET_OPTION)
 @by("opencode", "codex-acp")
-async def test_set_option(acp: AcpAgent) -> None:
-    option = "effort" if acp.agent == "opencode" else "reasoning_effort"
+async def test_set_mode_model_and_option(acp: AcpAgent) -> None:
+    option = EFFORT[acp.agent]
     async with acp.open(["One.", "Two."], native={"options": {option: "low"}}) as run:
-        await run.turn("First.")
-        answer = await run.session.set_option(option, "high")
-        assert answer is not None
-        assert (answer.command, answer.ok) == ("set_option", True)
-        await run.turn("Second.")
+        await change_settings(acp, run, option)
         with pytest.raises(UsageError, match="no option 'colour'"):
             await run.session.set_option("colour", "red")
-        first, second = run.model.requests_of("main")
-    assert (effort(first.body), effort(second.body)) == ("low", "high")
+        first, last = run.model.requests_of("main")[0], asked_of(OTHER_MODEL[acp.agent], run)[-1]
+    check_settings(acp, run)
+    assert (effort(first.body), effort(last.body)) == ("low", "high")
     assert run.events.of(SessionUpdated, effort="high")
     options = run.events.of(SessionOptions)[-1].options
     values = {value.get("id", value.get("configId")): value["currentValue"] for value in options}
     assert values[option] == "high"
 
 
-def effort(body: dict[str, object]) -> object:
-    reasoning = body.get("reasoning")
-    return reasoning["effort"] if isinstance(reasoning, dict) else body["reasoning_effort"]
+async def change_settings(acp: AcpAgent, run: Watched, option: str | None = None) -> None:
+    """The mode at once, when the session is not even there; the rest between turns."""
+    answers = [await run.session.set_mode(OTHER_MODE[acp.agent])]
+    await run.turn("First.")
+    answers.append(await run.session.set_model(OTHER_MODEL[acp.agent]))
+    if option is not None:
+        answers.append(await run.session.set_option(option, "high"))
+    await run.turn("Second.")
+    assert [answer.ok for answer in answers if answer is not None] == [True] * len(answers)
+    assert asked_of(OTHER_MODEL[acp.agent], run)
+    with pytest.raises(UsageError, match="no mode 'berserk'"):
+        await run.session.set_mode("berserk")
+
+
+def check_settings(acp: AcpAgent, run: Watched) -> None:
+    assert run.events.of(SessionMode)[-1].mode == OTHER_MODE[acp.agent]
+    assert run.events.of(SessionUpdated, model=OTHER_MODEL[acp.agent])
+
+
+def asked_of(model: str, run: Watched) -> list[Any]:
+    """The requests that went to a model."""
+    return [request for request in run.model.requests if request.model == model.rpartition("/")[2]]
+
+
+def effort(body: dict[str, Any]) -> object:
+    return body["reasoning"]["effort"] if "reasoning" in body else body["reasoning_effort"]
 
 
 @by("gemini")

@@ -56,7 +56,7 @@ def agent_ready(result: Any) -> ev.AgentReady:
     info = mapping(result, "agentInfo") or mapping(result, "info")
     version = result.get("protocolVersion") if isinstance(result, dict) else None
     return ev.AgentReady(
-        protocol_version=version if isinstance(version, (str, int)) else None,
+        protocol_version=version if type(version) in (str, int) else None,
         name=text(info, "name"),
         cli_version=text(info, "version"),
         capabilities=mapping(result, "agentCapabilities") or mapping(result, "capabilities"),

@@ -177,7 +177,7 @@ def commands_of(native: Any) -> list[ev.SlashCommand]:
             description=_str(item, "description"),
             hint=_str(item, "argumentHint") or None,
         )
-        for item in native or []
+        for item in (native if isinstance(native, list) else [])
         if isinstance(item, dict) and (name := _str(item, "name")) is not None
     ]
 

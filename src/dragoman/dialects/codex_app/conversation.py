@@ -265,7 +265,7 @@ class Conversation:
             self._threads.spawn_over(item.id)
         for id, state in (item.agentsStates or {}).items():
             told, status = self._threads.find(id), state.get("status")
-            if told is not None and status in _AGENT_OVER:
+            if told is not None and isinstance(status, str) and status in _AGENT_OVER:
                 message = state.get("message")
                 self._threads.ended(told, status, message if isinstance(message, str) else None)
 
