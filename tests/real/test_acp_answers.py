@@ -70,17 +70,6 @@ async def test_a_turn(acp: AcpAgent) -> None:
     assert usage.input_tokens == 160
 
 
-@exercises(Capability.COST)
-@by("opencode")
-async def test_cost_of_each_turn(acp: AcpAgent) -> None:
-    """It counts up; the price of the scripted model is in its configuration."""
-    async with acp.open(["One.", turn("Two.", usage=Usage(output=40))]) as run:
-        first, second = await run.turn("First."), await run.turn("Second.")
-    assert first.ended.cost_usd == pytest.approx((110 + 2 * 20) / 1e6)
-    assert second.ended.cost_usd == pytest.approx((110 + 2 * 40) / 1e6)
-    assert run.events.one(RunEnded).cost_usd == pytest.approx(340 / 1e6)
-
-
 @by("gemini")
 @pytest.mark.parametrize("anyio_backend", ["trio"])
 async def test_on_trio(acp: AcpAgent) -> None:
@@ -134,16 +123,22 @@ async def test_errors_of_the_api_fail_the_turn(acp: AcpAgent, status: int) -> No
     assert run.events.one(RunEnded).outcome == "failed"
 
 
+@exercises(Capability.COST)
 @by("opencode")
-async def test_an_error_that_lasts_and_errors_that_pass(acp: AcpAgent) -> None:
-    """OpenCode goes on trying, unless the API says that there is no point; the session survives it."""
+async def test_an_error_that_lasts_errors_that_pass_and_what_it_cost(acp: AcpAgent) -> None:
+    """OpenCode goes on trying, unless the API says that there is no point; the session survives it. It counts up what
+    the turns cost, at the price that the scripted model has in its configuration."""
     now = {"retry-after-ms": "1"}
     lines: Lines = [error(401, "who are you?"), error(429, headers=now), error(500, headers=now), "At last."]
-    async with acp.open(lines) as run:
+    async with acp.open([*lines, turn("Again.", usage=Usage(output=40))]) as run:
         refused = await run.turn("Hello.")
         passed = await run.turn("Hello again.")
         assert len(run.model.requests_of("main")) == 4
+        again = await run.turn("And again.")
     assert refused.ended.outcome == "failed"
     assert refused.ended.error is not None
     assert "who are you?" in refused.ended.error.message
     assert (passed.ended.outcome, passed.said()) == ("completed", ["At last."])
+    assert passed.ended.cost_usd == pytest.approx((110 + 2 * 20) / 1e6)
+    assert again.ended.cost_usd == pytest.approx((110 + 2 * 40) / 1e6)
+    assert run.events.one(RunEnded).cost_usd == pytest.approx(340 / 1e6)

