@@ -62,6 +62,7 @@ _OWN = {
     "method": st.sampled_from(
         ["terminal/create", "terminal/output", "terminal/release", "fs/read_text_file"]
     ),
+    "cost_usd": st.none() | st.floats(min_value=0),
 }
 """Fields whose values decide something."""
 
