@@ -191,7 +191,7 @@ def check(events: list[Event], recording: Path) -> None:
 def is_strange(event: Event) -> bool:
     """Not understood; but a method whose name begins with `_` is an agent's own affair, in ACP."""
     if isinstance(event, dragoman.NativeUnknown):
-        return not event.native_type.startswith("_")
+        return not (event.native_type or "").startswith("_")
     return isinstance(event, dragoman.NativeInvalid)
 
 

@@ -20,7 +20,8 @@ from dragoman import (
 )
 from dragoman.testing import ScriptedModel, Usage, error, script, thinking, turn
 from dragoman.testing.scripted_model.environment import GEMINI_SETTINGS
-from real.driving import Events, Lines, check
+from dragoman.testing.scripted_model.script import Step
+from real.driving import Events, check
 from real.exercising import by, exercises
 from real.tongues import AcpAgent
 
@@ -129,7 +130,12 @@ async def test_an_error_that_lasts_errors_that_pass_and_what_it_cost(acp: AcpAge
     """OpenCode goes on trying, unless the API says that there is no point; the session survives it. It counts up what
     the turns cost, at the price that the scripted model has in its configuration."""
     now = {"retry-after-ms": "1"}
-    lines: Lines = [error(401, "who are you?"), error(429, headers=now), error(500, headers=now), "At last."]
+    lines: list[Step] = [
+        error(401, "who are you?"),
+        error(429, headers=now),
+        error(500, headers=now),
+        "At last.",
+    ]
     async with acp.open([*lines, turn("Again.", usage=Usage(output=40))]) as run:
         refused = await run.turn("Hello.")
         passed = await run.turn("Hello again.")

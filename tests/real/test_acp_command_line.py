@@ -6,6 +6,7 @@ from pathlib import Path
 
 import dragoman
 from dragoman.testing import Hold, ScriptedModel, error, turn
+from dragoman.testing.scripted_model.script import Step
 from real.command_line import events_of, run
 from real.driving import PATIENCE, check
 from real.exercising import by
@@ -31,7 +32,7 @@ def test_0_completed(acp: AcpAgent) -> None:
 @by("gemini", "opencode")
 def test_0_completed_in_words(acp: AcpAgent) -> None:
     path = acp.cwd / "new.txt"
-    lines = [acp.tongue.shell("touch here"), acp.tongue.write(path, "fresh\n"), "All is done."]
+    lines: list[Step] = [acp.tongue.shell("touch here"), acp.tongue.write(path, "fresh\n"), "All is done."]
     with ScriptedModel(lines) as model:
         done = run(acp, model, "Work.", "--approve", "all")
     assert done.returncode == 0, done.stderr

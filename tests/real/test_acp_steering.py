@@ -26,7 +26,7 @@ from dragoman import (
 )
 from dragoman.runtime.standing import Request
 from dragoman.testing import Hold, script, tool, turn
-from real.driving import Events, Watched, alive, eventually, waits_forever
+from real.driving import Events, Lines, Watched, alive, eventually, waits_forever
 from real.exercising import by, exercises
 from real.tongues import AcpAgent
 
@@ -238,7 +238,7 @@ async def test_a_question_of_the_agent(acp: AcpAgent) -> None:
         field = next(iter(request.schema["properties"]))  # beside it is one for other words
         return AnswerQuestion(request=request.request_id, answers={field: "Blue"})
 
-    lines = [tool("request_user_input", questions=[QUESTION]), "Blue it is."]
+    lines: Lines = [tool("request_user_input", questions=[QUESTION]), "Blue it is."]
     async with acp.open(lines, handler=blue, native={"options": {"collaboration_mode": "plan"}}) as run:
         said = await run.turn("Paint it.")
         assert "Blue" in str(run.model.requests_of("main")[1].messages[-1])

@@ -16,7 +16,7 @@ from dragoman import (
     ToolEnded,
     ToolStarted,
 )
-from real.driving import Events
+from real.driving import Events, Lines
 from real.exercising import by, exercises
 from real.tongues import AcpAgent
 
@@ -55,7 +55,7 @@ def change(said: Events, phase: str, call_id: str) -> FileChanged:
 async def test_write_and_edit_through_the_client(acp: AcpAgent) -> None:
     """They ask their client to write; we do, within the directory of the session."""
     path = acp.cwd / "new.txt"
-    lines = [acp.tongue.write(path, "one\ntwo\n"), acp.tongue.edit(path, "one", "1"), "Done."]
+    lines: Lines = [acp.tongue.write(path, "one\ntwo\n"), acp.tongue.edit(path, "one", "1"), "Done."]
     async with acp.open(lines, approve=lambda request, session: True) as run:
         said = await run.turn("Write it.")
     assert path.read_text() == "1\ntwo\n"
@@ -82,7 +82,7 @@ async def test_write_and_edit_through_the_client(acp: AcpAgent) -> None:
 async def test_write_and_edit(acp: AcpAgent) -> None:
     """It writes itself, and tells of it in patches."""
     path = acp.cwd / "new.txt"
-    lines = [acp.tongue.write(path, "one\ntwo\n"), acp.tongue.edit(path, "one", "1"), "Done."]
+    lines: Lines = [acp.tongue.write(path, "one\ntwo\n"), acp.tongue.edit(path, "one", "1"), "Done."]
     async with acp.open(lines, approve=lambda request, session: True) as run:
         said = await run.turn("Write it.")
     assert path.read_text() == "1\ntwo\n"

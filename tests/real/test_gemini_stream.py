@@ -21,7 +21,7 @@ from dragoman.dialects import machine_for
 from dragoman.model.capabilities import Capability
 from dragoman.testing import Hold, Usage, error, script, text, tool, turn
 from dragoman.testing.scripted_model.environment import GEMINI_SETTINGS
-from real.driving import Events, Pinned, alive, eventually, waits_forever
+from real.driving import Events, Lines, Pinned, alive, eventually, waits_forever
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +66,7 @@ async def test_text_and_its_pieces(gemini: Pinned) -> None:
 
 async def test_tools(gemini: Pinned) -> None:
     path = gemini.cwd / "new.txt"
-    lines = [
+    lines: Lines = [
         tool("write_file", file_path=str(path), content="one\ntwo\n"),
         tool("replace", file_path=str(path), old_string="one", new_string="1", instruction="Change it."),
         tool("run_shell_command", command="cat new.txt"),
@@ -138,7 +138,7 @@ async def test_max_turns_of_its_own(gemini: Pinned) -> None:
 
 async def test_max_turns_of_ours(gemini: Pinned) -> None:
     shell = tool("run_shell_command", command="true")
-    lines = [shell, turn("Once more. ", hold=Hold("never", after=1))]
+    lines: Lines = [shell, turn("Once more. ", hold=Hold("never", after=1))]
     async with gemini.open(lines, prompt="Work.", approve="all", max_turns=1, **STREAM) as run:
         await run.until(RunEnded)
     assert run.events.ended.outcome == "limited"
