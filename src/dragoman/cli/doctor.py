@@ -70,7 +70,7 @@ def examine(agent: Agent) -> Finding:
         install=agent.install,
     )
     if found is not None and agent.fetched:
-        finding.status = "fetched when run"
+        finding.status, finding.executable = "fetched when run", None  # what was found only fetches it
     elif found is not None:
         finding.version, finding.error = _version(found, agent.version_args)
         tested = finding.version in agent.tested_versions
