@@ -11,10 +11,10 @@ from pathlib import Path
 
 import msgspec
 
-from dragoman.dialects import machine_for
-from dragoman.model.frames import Frame, Launch
-from dragoman.wire.canonical import encode
-from dragoman.wire.lines import LineSplitter
+from dragoman._dialects import machine_for
+from dragoman._model.frames import Frame, Launch
+from dragoman._wire.event_json import encode
+from dragoman._wire.lines import LineSplitter
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 ROUNDS = 5

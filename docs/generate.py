@@ -4,7 +4,7 @@ import ast
 import inspect
 from pathlib import Path
 
-from dragoman.model import content, events, usage
+from dragoman._model import content, events, usage
 
 PAGE = Path(__file__).parent / "events.md"
 

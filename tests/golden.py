@@ -7,14 +7,14 @@ read transcript.md first.
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
-from dragoman.model.events import Event
-from dragoman.store.convert import convert
-from dragoman.store.sources import open_source
-from dragoman.views.transcript import transcript
-from dragoman.wire.canonical import encode
+from dragoman._dialects import DIALECTS
+from dragoman._files.convert import convert
+from dragoman._files.sources import open_source
+from dragoman._model.events import Event
+from dragoman._reports.transcript import transcript
+from dragoman._wire.event_json import encode
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 SOURCES = ("frames.jsonl", "stdout.jsonl", "session.jsonl", "session.json")
@@ -44,7 +44,7 @@ def events_text(events: list[Event]) -> str:
 def unnamed(version: Path) -> str:
     """The fields that the agent sends and no native type names, of all captures of one version."""
     dialect = version.parts[-2]
-    messages = import_module(f"dragoman.dialects.{dialect}.messages")
+    messages = DIALECTS[dialect].part("messages")
     if not hasattr(messages, "unnamed"):
         return ""
     seen: dict[str, set[str]] = defaultdict(set)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.dialects import machine_for
-from dragoman.model.events import Event, NativeUnknown
-from dragoman.model.frames import Frame
-from dragoman.store.convert import convert, native_lines
-from dragoman.store.sources import open_source
-from dragoman.views.invariants import broken
-from dragoman.views.transcript import transcript
-from dragoman.wire.lines import LineSplitter
+from dragoman._contract.invariants import broken
+from dragoman._dialects import machine_for
+from dragoman._files.convert import convert, native_lines
+from dragoman._files.sources import open_source
+from dragoman._model.events import Event, NativeUnknown
+from dragoman._model.frames import Frame
+from dragoman._reports.transcript import transcript
+from dragoman._wire.lines import LineSplitter
 from golden import captures, events_of, events_text, name, source
 
 ALL = captures()

@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from dragoman.model.config import APPROVE_MODES
-from dragoman.runtime import rulebook
+from dragoman._model.config import APPROVE_MODES
+from dragoman._policy import rulebook
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "approval.md").read_text("utf-8")

@@ -14,7 +14,7 @@ def test_unnamed_fields_are_the_listed_ones(version: Path) -> None:
 
 
 def test_an_added_field_is_noticed() -> None:
-    from dragoman.dialects.claude_stream.messages import unnamed as of_line
+    from dragoman._dialects.claude.stream.messages import unnamed as of_line
 
     line = b'{"type":"result","subtype":"success","brand_new":1,"usage":{"also_new":2}}'
     assert of_line(line) == [("result/success", "brand_new")]

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import dragoman
-from dragoman.model import events
+from dragoman._model import events
 
 SOURCE = Path(dragoman.__file__)
 

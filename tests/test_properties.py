@@ -14,13 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dragoman.dialects import DIALECTS, machine_for
-from dragoman.model.events import Event
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.store.sources import open_source
-from dragoman.views.invariants import broken
-from dragoman.wire.canonical import decode, encode
-from dragoman.wire.nativeline import detach
+from dragoman._contract.invariants import broken
+from dragoman._dialects import DIALECTS, machine_for
+from dragoman._files.sources import open_source
+from dragoman._model.events import Event
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._wire.event_json import decode, encode
+from dragoman._wire.nativeline import detach
 from golden import captures, source
 
 EXAMPLES = int(os.environ.get("DRAGOMAN_FUZZ", "60"))

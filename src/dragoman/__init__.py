@@ -16,9 +16,9 @@ from dragoman.version import __version__
 
 if TYPE_CHECKING:
     from dragoman import blocking
-    from dragoman.agents.opening import Result, ask, connect, open
-    from dragoman.model.capabilities import Capability
-    from dragoman.model.commands import (
+    from dragoman._files.convert import convert
+    from dragoman._model.capabilities import Capability
+    from dragoman._model.commands import (
         Answer,
         AnswerQuestion,
         Close,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
         SetOption,
         Steer,
     )
-    from dragoman.model.config import SessionConfig
-    from dragoman.model.content import (
+    from dragoman._model.config import SessionConfig
+    from dragoman._model.content import (
         AudioBlock,
         Block,
         ContentBlock,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
         ThinkingBlock,
         UnknownBlock,
     )
-    from dragoman.model.errors import (
+    from dragoman._model.errors import (
         AgentFailed,
         DragomanError,
         InvalidJson,
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
         Unsupported,
         UsageError,
     )
-    from dragoman.model.events import (
+    from dragoman._model.events import (
         AgentReady,
         AnyEvent,
         Auth,
@@ -106,12 +106,12 @@ if TYPE_CHECKING:
         TurnStarted,
         UsageUpdated,
     )
-    from dragoman.model.frames import Exit, Frame, Launch
-    from dragoman.model.usage import ModelUsage, Usage
-    from dragoman.runtime.connection import Connection
-    from dragoman.runtime.session import Session
-    from dragoman.store.convert import convert
-    from dragoman.wire.canonical import decode, encode
+    from dragoman._model.frames import Exit, Frame, Launch
+    from dragoman._model.usage import ModelUsage, Usage
+    from dragoman._runtime.connection import Connection
+    from dragoman._runtime.session import Session
+    from dragoman._wire.event_json import decode, encode
+    from dragoman.api import Result, ask, connect, open
 
 __all__ = [
     "AgentFailed",
@@ -214,19 +214,19 @@ __all__ = [
 ]
 
 _HOMES = (
-    "dragoman.model.events",
-    "dragoman.model.commands",
-    "dragoman.model.content",
-    "dragoman.model.errors",
-    "dragoman.model.usage",
-    "dragoman.model.frames",
-    "dragoman.model.config",
-    "dragoman.model.capabilities",
-    "dragoman.wire.canonical",
-    "dragoman.store.convert",
-    "dragoman.runtime.session",
-    "dragoman.runtime.connection",
-    "dragoman.agents.opening",
+    "dragoman._model.events",
+    "dragoman._model.commands",
+    "dragoman._model.content",
+    "dragoman._model.errors",
+    "dragoman._model.usage",
+    "dragoman._model.frames",
+    "dragoman._model.config",
+    "dragoman._model.capabilities",
+    "dragoman._wire.event_json",
+    "dragoman._files.convert",
+    "dragoman._runtime.session",
+    "dragoman._runtime.connection",
+    "dragoman.api",
 )
 """Where the public names live; the light modules first."""
 

@@ -1,5 +1,5 @@
 """`python -m dragoman`."""
 
-from dragoman.cli import main
+from dragoman._cli import main
 
 main()

@@ -10,14 +10,14 @@ from typing import Any
 
 import anyio
 
-from dragoman.agents import opening
-from dragoman.agents.agent import Agent
-from dragoman.agents.opening import Result
-from dragoman.model.config import SessionConfig
-from dragoman.runtime.blocking import BlockingConnection, BlockingHandler, BlockingSession, BlockingStream
-from dragoman.runtime.handling import Handler, Verdict
-from dragoman.runtime.session import Session
-from dragoman.runtime.standing import Request
+from dragoman import api
+from dragoman._agents.agent import Agent
+from dragoman._model.config import SessionConfig
+from dragoman._runtime.blocking import BlockingConnection, BlockingHandler, BlockingSession, BlockingStream
+from dragoman._runtime.requests import Handler, Verdict
+from dragoman._runtime.session import Session
+from dragoman._runtime.standing import Request
+from dragoman.api import Result
 
 __all__ = ["BlockingConnection", "BlockingSession", "BlockingStream", "Result", "ask", "connect", "open"]
 
@@ -33,7 +33,7 @@ def open(
         return handler(request, session)
 
     passed = pass_on if handler is not None else None
-    session = BlockingSession(opening.open(agent, handler=passed, **fields))
+    session = BlockingSession(api.open(agent, handler=passed, **fields))
     return session
 
 
@@ -48,7 +48,7 @@ def connect(
         return handler(request, connection.of(session))
 
     passed = pass_on if handler is not None else None
-    connection = BlockingConnection(opening.connect(agent, handler=passed, **fields))
+    connection = BlockingConnection(api.connect(agent, handler=passed, **fields))
     return connection
 
 
@@ -65,4 +65,4 @@ def ask(
     **fields: Any,
 ) -> Result:
     """Give an agent one prompt and wait for what comes of it."""
-    return anyio.run(partial(opening.ask, agent, prompt, handler=handler, **fields))
+    return anyio.run(partial(api.ask, agent, prompt, handler=handler, **fields))

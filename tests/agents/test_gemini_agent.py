@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from dragoman.agents import AGENTS
-from dragoman.model.capabilities import Capability
-from dragoman.model.config import SessionConfig
-from dragoman.model.errors import Unsupported, UsageError
-from dragoman.runtime.plan import Plan
+from dragoman._agents import AGENTS
+from dragoman._model.capabilities import Capability
+from dragoman._model.config import SessionConfig
+from dragoman._model.errors import Unsupported, UsageError
+from dragoman._runtime.plan import Plan
 
 GEMINI = AGENTS["gemini"]
 

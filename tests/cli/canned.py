@@ -1,7 +1,7 @@
 """A run as events, with a bit of everything that is shown to a person."""
 
-from dragoman.model import events as ev
-from dragoman.model.usage import Usage
+from dragoman._model import events as ev
+from dragoman._model.usage import Usage
 
 RUN: list[ev.Event] = [
     ev.RunStarted(argv=["claude"]),

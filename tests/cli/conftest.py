@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.stage import HELLO, INIT, Invoke, Program, dragoman, result, write_program
-from dragoman.cli import cli
+from dragoman._cli import cli
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli.ask_user import DENIED, chosen, menu, picks, typed
-from dragoman.model.capabilities import Capability
-from dragoman.model.commands import Answer
-from dragoman.model.events import PermissionOption, PermissionRequested
-from dragoman.runtime import rulebook
+from dragoman._cli.terminal.keyboard import DENIED, chosen, menu, picks, typed
+from dragoman._model.capabilities import Capability
+from dragoman._model.commands import Answer
+from dragoman._model.events import PermissionOption, PermissionRequested
+from dragoman._policy import rulebook
 
 ALL = frozenset(Capability)
 RULE = {

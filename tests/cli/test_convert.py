@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.stage import HELLO, INIT, Invoke, dragoman, result
-from dragoman.model.events import SCHEMA
+from dragoman._model.events import SCHEMA
 
 
 def test_events(invoke: Invoke, stream: Path) -> None:

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from cli.stage import Invoke, dragoman
-from dragoman.agents import AGENTS
-from dragoman.testing import demo_agent
+from dragoman._agents import AGENTS
+from dragoman.testing import _demo_agent
 
 
 def test_demo(tmp_path: Path) -> None:
@@ -23,13 +23,13 @@ def test_demo(tmp_path: Path) -> None:
     assert "ok: the mean of 2, 4, 6 is 4" in text
     assert "✓ replayed from the recording: the same events, and every rule holds" in text
     (file,) = tmp_path.glob("*/mean.py")
-    assert demo_agent.OLD not in file.read_text()
+    assert _demo_agent.OLD not in file.read_text()
     done = subprocess.run([sys.executable, file.parent / "test_mean.py"], cwd=file.parent, check=False)
     assert done.returncode == 0
 
 
 def test_the_broken_code_is_broken(tmp_path: Path) -> None:
-    demo_agent.prepare(tmp_path)
+    _demo_agent.prepare(tmp_path)
     done = subprocess.run(
         [sys.executable, "test_mean.py"], cwd=tmp_path, stderr=subprocess.PIPE, check=False, timeout=60
     )
@@ -44,18 +44,18 @@ def test_elsewhere_it_touches_nothing(invoke: Invoke, tmp_path: Path) -> None:
 
 
 def test_a_denial_is_respected(invoke: Invoke, tmp_path: Path) -> None:
-    demo_agent.prepare(tmp_path)
+    _demo_agent.prepare(tmp_path)
     done = invoke("run", "demo", "hi", "--option", "pace=0", "--cwd", tmp_path)
     assert done.exit_code == 0
     assert "Then I leave mean.py as it is." in done.stdout
-    assert (tmp_path / "mean.py").read_text() == demo_agent.BROKEN
+    assert (tmp_path / "mean.py").read_text() == _demo_agent.BROKEN
 
 
 def test_two_runs_say_the_same(invoke: Invoke, tmp_path: Path) -> None:
     """But for times, and what follows from them."""
 
     def said() -> list[dict[str, object]]:
-        demo_agent.prepare(tmp_path)
+        _demo_agent.prepare(tmp_path)
         done = invoke(
             "run", "demo", "go", "--json", "--approve", "all", "--option", "pace=0", "--cwd", tmp_path
         )
@@ -70,5 +70,5 @@ def test_the_record_says_what_the_program_is() -> None:
     done = subprocess.run(
         [AGENTS["demo"].executable, *AGENTS["demo"].version_args], capture_output=True, check=True, timeout=60
     )
-    assert done.stdout.decode().startswith(demo_agent.VERSION)
-    assert AGENTS["demo"].tested_versions == (demo_agent.VERSION,)
+    assert done.stdout.decode().startswith(_demo_agent.VERSION)
+    assert AGENTS["demo"].tested_versions == (_demo_agent.VERSION,)

@@ -6,9 +6,9 @@ from typing import Any, cast
 import anyio
 import pytest
 
-from dragoman.cli.desk import Desk, Question
-from dragoman.model.commands import Answer, Reply
-from dragoman.model.events import (
+from dragoman._cli.terminal.request_queue import Desk, Question
+from dragoman._model.commands import Answer, Reply
+from dragoman._model.events import (
     Event,
     HostAnswered,
     HostCalled,
@@ -16,7 +16,7 @@ from dragoman.model.events import (
     PermissionRequested,
     PermissionResolved,
 )
-from dragoman.runtime.session import Session
+from dragoman._runtime.session import Session
 
 pytestmark = pytest.mark.anyio
 NO_SESSION = cast(Session, None)

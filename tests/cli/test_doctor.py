@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.stage import Invoke
-from dragoman.agents import AGENTS
+from dragoman._agents import AGENTS
 
 
 def fake(folder: Path, body: str) -> None:

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from cli.stage import Invoke, dragoman
-from dragoman.cli import COMMANDS
+from dragoman._cli import COMMANDS
 from dragoman.version import __version__
 
 
@@ -51,7 +51,7 @@ def test_what_is_not_needed_is_not_imported(arg: str) -> None:
     program = f"""
 import sys
 sys.argv = ["dragoman", {arg!r}]
-from dragoman.cli import main
+from dragoman._cli import main
 try:
     main()
 except SystemExit:
@@ -66,7 +66,7 @@ print(sorted(heavy & set(sys.modules)), file=sys.stderr)
 def test_convert_needs_no_terminal_and_no_event_loop() -> None:
     program = """
 import sys
-import dragoman.cli.convert
+import dragoman._cli.commands.convert
 print(sorted({"rich", "anyio", "asyncio", "psutil"} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=True)
@@ -84,7 +84,7 @@ def test_ctrl_c_in_any_command(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) 
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dragoman.cli.schema.events_schema", interrupted)
+    monkeypatch.setattr("dragoman._cli.commands.schema.events_schema", interrupted)
     result = invoke("schema")
     assert result.exit_code == 130
     assert result.output == ""

@@ -8,7 +8,7 @@ import pytest
 
 from cli.stage import HELLO, INIT, Invoke, Program, result
 from cli.test_run import CALL, MAY_I, Terminal, answers
-from dragoman.runtime import rulebook
+from dragoman._policy import rulebook
 
 RULES = """
 [[rule]]

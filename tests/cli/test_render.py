@@ -7,9 +7,9 @@ import pytest
 from rich.console import Console
 
 from cli.canned import RUN
-from dragoman.cli.pen import Pen, clean
-from dragoman.cli.render import Renderer
-from dragoman.model import events as ev
+from dragoman._cli.terminal.console import Pen, clean
+from dragoman._cli.terminal.renderer import Renderer
+from dragoman._model import events as ev
 
 PLAIN = """\
 2.1.197 · opus · /home/dev/shop · session 8244722d

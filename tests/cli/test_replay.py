@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from cli.stage import Invoke
-from dragoman.cli.replay import paced
-from dragoman.model.events import Notice
+from dragoman._cli.commands.replay import paced
+from dragoman._model.events import Notice
 
 
 def test_text(invoke: Invoke, recording: Path) -> None:

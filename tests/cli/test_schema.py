@@ -8,16 +8,16 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from cli.stage import Invoke
-from dragoman.model.events import EVENTS
-from dragoman.store.convert import convert
-from dragoman.wire.canonical import encode
+from dragoman._files.convert import convert
+from dragoman._model.events import EVENTS
+from dragoman._wire.event_json import encode
 
 CAPTURES = Path(__file__).parents[2] / "captures"
 
 
 @pytest.fixture(scope="module")
 def validator() -> Draft202012Validator:
-    from dragoman.cli.schema import events_schema
+    from dragoman._cli.commands.schema import events_schema
 
     schema: dict[str, Any] = json.loads(json.dumps(events_schema()))
     Draft202012Validator.check_schema(schema)

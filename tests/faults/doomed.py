@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from dragoman.model.events import Delta, Message
+from dragoman._model.events import Delta, Message
 from faults.staging import opened
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from dragoman.model.events import TurnEnded
-from dragoman.model.frames import Frame
-from dragoman.store.recording import rows
+from dragoman._files.recording import rows
+from dragoman._model.events import TurnEnded
+from dragoman._model.frames import Frame
 from faults.staging import CONVERSING, opened
 
 

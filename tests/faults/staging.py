@@ -10,12 +10,12 @@ import anyio
 import psutil
 from msgspec import Struct
 
-from dragoman.agents.opening import open as open_session
-from dragoman.model.events import Delta, Event, Message, RunEnded, TurnEnded
-from dragoman.model.frames import Exit, Frame
-from dragoman.runtime.session import Session
-from dragoman.store.recording import Recording, read_recording
-from dragoman.views.invariants import broken
+from dragoman._contract.invariants import broken
+from dragoman._files.recording import Recording, read_recording
+from dragoman._model.events import Delta, Event, Message, RunEnded, TurnEnded
+from dragoman._model.frames import Exit, Frame
+from dragoman._runtime.session import Session
+from dragoman.api import open as open_session
 
 FAULTY = Path(__file__).parent.parent / "fake_agents" / "faulty.py"
 DEADLINE = 60.0

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.model.events import Message, NativeInvalid, PermissionResolved, ToolEnded, TurnEnded
-from dragoman.runtime import process, stopping
-from dragoman.runtime import run as run_module
+from dragoman._model.events import Message, NativeInvalid, PermissionResolved, ToolEnded, TurnEnded
+from dragoman._runtime import run as run_module
+from dragoman._runtime.process import child, stopping
 from faults.staging import AGENTS, CONVERSING, run
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +21,7 @@ def anyio_backend() -> str:
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "PIPE_GRACE", 0.3)
     monkeypatch.setattr(stopping, "LAST_WORD_GRACE", 0.3)
-    monkeypatch.setattr(process, "SWEEP_GRACE", 0.3)
+    monkeypatch.setattr(child, "SWEEP_GRACE", 0.3)
 
 
 @pytest.fixture(params=AGENTS)

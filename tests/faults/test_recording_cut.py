@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.model.frames import Frame
-from dragoman.store.recording import Recording, read_recording
+from dragoman._files.recording import Recording, read_recording
+from dragoman._model.frames import Frame
 from faults.staging import DEADLINE
 
 FULL_DISK = """
 import resource, sys
-from dragoman.model.errors import RecordingError
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.store.recording import RecordingWriter
+from dragoman._model.errors import RecordingError
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._files.recording import RecordingWriter
 
 def write(path):
     with RecordingWriter(path) as writer:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.model.patches import from_hunks, from_texts
+from dragoman._model.patches import from_hunks, from_texts
 
 EDIT = [{"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 2, "lines": ["-one", "+ONE", " two"]}]
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.model.events import Location
-from dragoman.model.toolnames import KINDS, TITLE_LENGTH, kind_of, locations_of, split_mcp, started, title_of
+from dragoman._model.events import Location
+from dragoman._model.toolnames import KINDS, TITLE_LENGTH, kind_of, locations_of, split_mcp, started, title_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -39,7 +39,7 @@ def test_kinds(name: str, kind: str) -> None:
 
 
 def test_no_name_is_in_the_table_twice() -> None:
-    from dragoman.model.toolnames import _NAMES
+    from dragoman._model.toolnames import _NAMES
 
     assert sum(len(names.split()) for names in _NAMES.values()) == len(KINDS)
 

@@ -13,12 +13,12 @@ from anyio import to_thread
 
 import dragoman
 from dragoman import Connection, Event, Session
-from dragoman.dialects import machine_for
-from dragoman.runtime.player import play
-from dragoman.store.recording import read_recording
+from dragoman._contract.invariants import broken
+from dragoman._dialects import machine_for
+from dragoman._files.recording import read_recording
+from dragoman._runtime.player import play
 from dragoman.testing import Scenario, Script, ScriptedModel
-from dragoman.testing.scripted_model.script import Step
-from dragoman.views.invariants import broken
+from dragoman.testing._scripted_model.script import Step
 from real.pins import Pin
 
 E = TypeVar("E", bound=Event)

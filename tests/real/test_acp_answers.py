@@ -19,8 +19,8 @@ from dragoman import (
     UsageUpdated,
 )
 from dragoman.testing import ScriptedModel, Usage, error, script, thinking, turn
-from dragoman.testing.scripted_model.environment import GEMINI_SETTINGS
-from dragoman.testing.scripted_model.script import Step
+from dragoman.testing._scripted_model.environment import GEMINI_SETTINGS
+from dragoman.testing._scripted_model.script import Step
 from real.driving import Events, check
 from real.exercising import by, exercises
 from real.tongues import AcpAgent

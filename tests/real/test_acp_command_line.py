@@ -6,7 +6,7 @@ from pathlib import Path
 
 import dragoman
 from dragoman.testing import Hold, ScriptedModel, error, turn
-from dragoman.testing.scripted_model.script import Step
+from dragoman.testing._scripted_model.script import Step
 from real.command_line import events_of, run
 from real.driving import PATIENCE, check
 from real.exercising import by

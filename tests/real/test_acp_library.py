@@ -28,8 +28,8 @@ from dragoman import (
     ToolEnded,
     ToolStarted,
 )
-from dragoman.runtime.standing import Request
-from dragoman.testing import Scenario, demo_agent
+from dragoman._runtime.standing import Request
+from dragoman.testing import Scenario, _demo_agent
 from real.driving import PATIENCE, Watched, check
 from real.pins import LIBRARY_FOLDER
 
@@ -150,10 +150,10 @@ async def test_history(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["allow_once", "reject_once"])
 def test_the_demo_agent_is_driven(tmp_path: Path, kind: str) -> None:
-    demo_agent.prepare(tmp_path)
-    agent = [sys.executable, "-I", str(demo_agent.__file__), "--pace", "0"]
+    _demo_agent.prepare(tmp_path)
+    agent = [sys.executable, "-I", str(_demo_agent.__file__), "--pace", "0"]
     done = subprocess.run(
-        [sys.executable, PEERS / "library_client.py", kind, tmp_path, demo_agent.PROMPT, *agent],
+        [sys.executable, PEERS / "library_client.py", kind, tmp_path, _demo_agent.PROMPT, *agent],
         env=LIBRARY,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -165,6 +165,6 @@ def test_the_demo_agent_is_driven(tmp_path: Path, kind: str) -> None:
     kinds = {update["sessionUpdate"] for update in seen["updates"]}
     assert {"agent_message_chunk", "agent_thought_chunk", "plan", "tool_call", "tool_call_update"} <= kinds
     [asked] = seen["asked"]
-    assert asked["content"][0]["newText"] == demo_agent.BROKEN.replace(demo_agent.OLD, demo_agent.NEW)
-    fixed = demo_agent.OLD not in (tmp_path / "mean.py").read_text()
+    assert asked["content"][0]["newText"] == _demo_agent.BROKEN.replace(_demo_agent.OLD, _demo_agent.NEW)
+    fixed = _demo_agent.OLD not in (tmp_path / "mean.py").read_text()
     assert fixed == (kind == "allow_once") == ("write" in seen["files"])

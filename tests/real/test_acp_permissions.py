@@ -13,7 +13,7 @@ from dragoman import (
     ToolEnded,
     UsageError,
 )
-from dragoman.runtime.standing import Request
+from dragoman._runtime.standing import Request
 from real.driving import Events, Lines
 from real.exercising import by, exercises
 from real.tongues import AcpAgent

@@ -18,7 +18,7 @@ from dragoman import (
     TurnStarted,
 )
 from dragoman.testing import Hold, ScriptedModel, script, turn
-from dragoman.testing.scripted_model.script import Step
+from dragoman.testing._scripted_model.script import Step
 from real.driving import Events
 from real.exercising import by, exercises
 from real.tongues import AcpAgent

@@ -24,7 +24,7 @@ from dragoman import (
     Unsupported,
     UsageError,
 )
-from dragoman.runtime.standing import Request
+from dragoman._runtime.standing import Request
 from dragoman.testing import Hold, script, tool, turn
 from real.driving import Events, Lines, Watched, alive, eventually, waits_forever
 from real.exercising import by, exercises

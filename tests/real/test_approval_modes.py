@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dragoman import HostCalled, PermissionRequested, PermissionResolved, Session, ToolEnded
-from dragoman.runtime.standing import Request
+from dragoman._runtime.standing import Request
 from real.acting import Actor
 from real.driving import Events, Lines
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dragoman import AnswerQuestion, PermissionRequested, QuestionAnswered, QuestionAsked, Session
-from dragoman.runtime.standing import Request
+from dragoman._runtime.standing import Request
 from dragoman.testing import tool
 from real.driving import Pinned
 

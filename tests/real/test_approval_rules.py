@@ -15,8 +15,8 @@ from dragoman import (
     ToolEnded,
     Unsupported,
 )
-from dragoman.runtime import rulebook
-from dragoman.runtime.standing import Request
+from dragoman._policy import rulebook
+from dragoman._runtime.standing import Request
 from real.acting import Actor
 from real.driving import Events, Lines, Pinned
 

@@ -13,7 +13,7 @@ import pytest
 from anyio import to_thread
 
 from dragoman import Answer, PermissionRequested
-from dragoman.runtime import permission_socket
+from dragoman._runtime import permission_socket
 from dragoman.testing import Scenario, ScriptedModel, tool
 from real.driving import PATIENCE, Pinned
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dragoman import Capability
-from dragoman.agents import AGENTS
+from dragoman._agents import AGENTS
 from real.exercising import agents_of
 from real.pins import pins
 

@@ -22,7 +22,7 @@ from dragoman import (
     ToolEnded,
     ToolStarted,
 )
-from dragoman.runtime.standing import Request
+from dragoman._runtime.standing import Request
 from dragoman.testing import tool
 from real.driving import Pinned
 from real.exercising import exercises

@@ -4,15 +4,8 @@ import json
 
 import pytest
 
-from dragoman import (
-    Answer,
-    Capability,
-    PermissionRequested,
-    PermissionResolved,
-    Session,
-    ToolEnded,
-)
-from dragoman.runtime.standing import Request
+from dragoman import Answer, Capability, PermissionRequested, PermissionResolved, Session, ToolEnded
+from dragoman._runtime.standing import Request
 from dragoman.testing import tool
 from real.driving import Lines, Pinned
 from real.exercising import exercises

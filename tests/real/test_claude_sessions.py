@@ -19,7 +19,7 @@ from dragoman import (
     ToolStarted,
     TurnEnded,
 )
-from dragoman.agents.claude import AGENT
+from dragoman._agents.claude import AGENT
 from dragoman.testing import Hold, ScriptedModel, tool, turn
 from real.driving import Events, Pinned, Watched, alive, eventually, waits_forever
 from real.exercising import exercises

@@ -24,7 +24,7 @@ from dragoman import (
     ToolStarted,
     Unsupported,
 )
-from dragoman.runtime.standing import Request
+from dragoman._runtime.standing import Request
 from dragoman.testing import tool
 from real.driving import Pinned
 from real.exercising import exercises

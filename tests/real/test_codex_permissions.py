@@ -19,7 +19,7 @@ from dragoman import (
     Unsupported,
     UsageError,
 )
-from dragoman.runtime.standing import Request
+from dragoman._runtime.standing import Request
 from dragoman.testing import tool
 from real.driving import Lines, Pinned
 from real.exercising import exercises

@@ -27,9 +27,9 @@ from dragoman import (
     TurnStarted,
     UsageUpdated,
 )
-from dragoman.agents.codex import AGENT
+from dragoman._agents.codex import AGENT
 from dragoman.testing import Hold, ScriptedModel, Usage, script, tool, turn
-from dragoman.testing.scripted_model.script import Step
+from dragoman.testing._scripted_model.script import Step
 from real.driving import Events, Pinned, Watched, alive, eventually, waits_forever
 from real.exercising import exercises
 

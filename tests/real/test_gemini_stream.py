@@ -17,10 +17,10 @@ from dragoman import (
     Unsupported,
     UsageError,
 )
-from dragoman.dialects import machine_for
-from dragoman.model.capabilities import Capability
+from dragoman._dialects import machine_for
+from dragoman._model.capabilities import Capability
 from dragoman.testing import Hold, Usage, error, script, text, tool, turn
-from dragoman.testing.scripted_model.environment import GEMINI_SETTINGS
+from dragoman.testing._scripted_model.environment import GEMINI_SETTINGS
 from real.driving import Events, Lines, Pinned, alive, eventually, waits_forever
 
 pytestmark = pytest.mark.anyio

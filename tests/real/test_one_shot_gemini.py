@@ -6,11 +6,11 @@ import pytest
 
 import dragoman
 from dragoman import FileChanged, Message, ToolEnded, ToolStarted
-from dragoman.model.events import Retry
-from dragoman.store.convert import convert
+from dragoman._contract.invariants import broken
+from dragoman._files.convert import convert
+from dragoman._model.events import Retry
+from dragoman._reports.enrich import enrich
 from dragoman.testing import Cut, Hold, ScriptedModel, error, text, thinking, tool, turn
-from dragoman.views.enrich import enrich
-from dragoman.views.invariants import broken
 from real.driving import Events, Pinned
 
 pytestmark = pytest.mark.anyio

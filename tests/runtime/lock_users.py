@@ -11,7 +11,7 @@ import sys
 
 import anyio
 
-from dragoman.runtime.locks import draw
+from dragoman._runtime.locks import draw
 
 NAME = "claude:s"
 

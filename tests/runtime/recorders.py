@@ -1,7 +1,7 @@
 """Recorders that keep what they are given."""
 
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.wire import notes
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._wire import note_frames
 
 
 class Frames(list[Frame]):
@@ -30,5 +30,5 @@ class Frames(list[Frame]):
     def close(self) -> None:
         self.closed = True
 
-    def notes(self) -> list[notes.Note | None]:
-        return [notes.read(frame.line) for frame in self if frame.dir == "note"]
+    def notes(self) -> list[note_frames.Note | None]:
+        return [note_frames.read(frame.line) for frame in self if frame.dir == "note"]

@@ -6,10 +6,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.model.errors import ProcessExited
-from dragoman.model.events import Event, Message, NativeInvalid, RunEnded, TurnEnded
-from dragoman.model.frames import Frame
-from dragoman.runtime import run as run_module
+from dragoman._model.errors import ProcessExited
+from dragoman._model.events import Event, Message, NativeInvalid, RunEnded, TurnEnded
+from dragoman._model.frames import Frame
+from dragoman._runtime import run as run_module
 from runtime.recorders import Frames
 from runtime.toy_dialect import alone, toy_plan
 

@@ -3,9 +3,16 @@
 import pytest
 
 from dragoman import blocking
-from dragoman.model.errors import ProcessExited, Unsupported
-from dragoman.model.events import Event, Message, PermissionRequested, PermissionResolved, RunEnded, TurnEnded
-from dragoman.runtime.blocking import BlockingSession
+from dragoman._model.errors import ProcessExited, Unsupported
+from dragoman._model.events import (
+    Event,
+    Message,
+    PermissionRequested,
+    PermissionResolved,
+    RunEnded,
+    TurnEnded,
+)
+from dragoman._runtime.blocking import BlockingSession
 from runtime.toy_agent import TOY
 
 

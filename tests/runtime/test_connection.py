@@ -7,9 +7,9 @@ import anyio
 import pytest
 
 from dragoman import blocking
-from dragoman.agents.opening import connect
-from dragoman.model.errors import AgentFailed, ProcessExited, SessionNotFound, Unsupported, UsageError
-from dragoman.model.events import (
+from dragoman._contract.invariants import broken
+from dragoman._model.errors import AgentFailed, ProcessExited, SessionNotFound, Unsupported, UsageError
+from dragoman._model.events import (
     Event,
     Message,
     PermissionRequested,
@@ -19,12 +19,12 @@ from dragoman.model.events import (
     SessionStarted,
     TurnEnded,
 )
-from dragoman.runtime.blocking import BlockingSession
-from dragoman.runtime.connection import Connection
-from dragoman.runtime.player import play
-from dragoman.runtime.session import Session
-from dragoman.runtime.standing import Request
-from dragoman.views.invariants import broken
+from dragoman._runtime.blocking import BlockingSession
+from dragoman._runtime.connection import Connection
+from dragoman._runtime.player import play
+from dragoman._runtime.session import Session
+from dragoman._runtime.standing import Request
+from dragoman.api import connect
 from runtime.recorders import Frames
 from runtime.toy_agent import PLURAL, TOY
 from runtime.toy_dialect import MANY, ToyMachine, toy_plan

@@ -10,10 +10,11 @@ import anyio
 import psutil
 import pytest
 
-from dragoman.model.events import Message
-from dragoman.runtime import family, process
-from dragoman.runtime import run as run_module
-from dragoman.runtime.family import MARK, Family
+from dragoman._model.events import Message
+from dragoman._runtime import run as run_module
+from dragoman._runtime.process import child as child_module
+from dragoman._runtime.process import descendants
+from dragoman._runtime.process.descendants import MARK, Family
 from runtime.test_stopping import alive, text
 from runtime.toy_dialect import alone, toy_plan
 
@@ -37,8 +38,8 @@ def test_a_later_process_with_the_same_pid_is_another() -> None:
 def test_who_is_found_by_psutil_is_found_by_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     environ = {**os.environ, MARK: "here"}
     sleeper = subprocess.Popen(SLEEPS, env=environ, start_new_session=True)
-    for has_proc in {family.SYSTEM_HAS_PROC, False}:
-        monkeypatch.setattr(family, "SYSTEM_HAS_PROC", has_proc)
+    for has_proc in {descendants.SYSTEM_HAS_PROC, False}:
+        monkeypatch.setattr(descendants, "SYSTEM_HAS_PROC", has_proc)
         ours = Family(os.getpid(), "here")
         assert sleeper.pid in {pid for pid, _ in ours.seen()}
         orphans = Family(0, "here")
@@ -75,7 +76,7 @@ async def test_what_an_agent_leaves_running_when_it_exits_in_good_order_stays(
 
 async def test_what_was_seen_at_work_is_remembered_after_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a mark, in a session of its own, and nobody's child: only who looked in time knows it."""
-    monkeypatch.setattr(process, "TRACKING", 0.01)
+    monkeypatch.setattr(child_module, "TRACKING", 0.01)
     monkeypatch.setattr(Family, "_marked", lambda self, rows: set())
     async with alone(toy_plan()) as session:
         child = int(await text(session, "child\ntake steer\nexit 3"))
@@ -92,6 +93,6 @@ async def test_what_was_seen_at_work_is_remembered_after_a_crash(monkeypatch: py
 async def test_the_watchdog_is_sent_away_when_the_run_is_over() -> None:
     async with alone(toy_plan()) as session:
         await text(session, "say hello")
-        dogs = [child for child in psutil.Process().children() if family.__file__ in child.cmdline()]
+        dogs = [child for child in psutil.Process().children() if descendants.__file__ in child.cmdline()]
         assert len(dogs) == (sys.platform == "linux")
     assert not any(dog.is_running() for dog in dogs)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.model.commands import Answer, AnswerQuestion, Reply
-from dragoman.model.config import Approve
-from dragoman.model.events import (
+from dragoman._model.commands import Answer, AnswerQuestion, Reply
+from dragoman._model.config import Approve
+from dragoman._model.events import (
     Event,
     HostAnswered,
     Message,
@@ -17,9 +17,9 @@ from dragoman.model.events import (
     QuestionAnswered,
     TurnEnded,
 )
-from dragoman.runtime.handling import Ruling, Verdict
-from dragoman.runtime.session import Session
-from dragoman.runtime.standing import Request
+from dragoman._runtime.requests import Ruling, Verdict
+from dragoman._runtime.session import Session
+from dragoman._runtime.standing import Request
 from runtime.recorders import Frames
 from runtime.toy_dialect import alone, toy_plan
 

@@ -9,8 +9,8 @@ import pytest
 
 import dragoman
 from dialects.acp.schemas import check
-from dragoman.model.events import HostCalled, Message, PermissionRequested, ToolEnded
-from dragoman.store.recording import read_recording
+from dragoman._files.recording import read_recording
+from dragoman._model.events import HostCalled, Message, PermissionRequested, ToolEnded
 from runtime.toy_dialect import FAKES
 
 pytestmark = pytest.mark.anyio

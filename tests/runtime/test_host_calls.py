@@ -9,22 +9,16 @@ import anyio
 import psutil
 import pytest
 
-from dragoman.agents.opening import connect
-from dragoman.model.commands import Answer, Reply
-from dragoman.model.config import Approve
-from dragoman.model.events import (
-    HostAnswered,
-    HostCalled,
-    Message,
-    PermissionRequested,
-    PermissionResolved,
-)
-from dragoman.runtime.connection import Connection
-from dragoman.runtime.handling import Ruling, Verdict
-from dragoman.runtime.host import OFFERS, Host
-from dragoman.runtime.session import Session
-from dragoman.runtime.standing import Request, Standing
-from dragoman.wire import notes
+from dragoman._model.commands import Answer, Reply
+from dragoman._model.config import Approve
+from dragoman._model.events import HostAnswered, HostCalled, Message, PermissionRequested, PermissionResolved
+from dragoman._runtime.connection import Connection
+from dragoman._runtime.host.host import OFFERS, Host
+from dragoman._runtime.requests import Ruling, Verdict
+from dragoman._runtime.session import Session
+from dragoman._runtime.standing import Request, Standing
+from dragoman._wire import note_frames
+from dragoman.api import connect
 from runtime.recorders import Frames
 from runtime.toy_agent import PLURAL
 from runtime.toy_dialect import MANY, toy_plan
@@ -173,7 +167,7 @@ async def test_a_policy_for_tools_is_one_for_host_calls(tmp_path: Path) -> None:
         ("fs/write_text_file", "edit", "file", "h2"),
         ("terminal/create", "execute", "make all", "h3"),
     ]
-    assert notes.Decided(request="h3", by="policy", rule="calm") in recorder.notes()
+    assert note_frames.Decided(request="h3", by="policy", rule="calm") in recorder.notes()
 
 
 async def test_what_a_tool_was_allowed_its_host_call_need_not_ask() -> None:

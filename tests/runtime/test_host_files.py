@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.runtime import host_files
-from dragoman.runtime.host_files import Files, Refused
+from dragoman._runtime.host import files as host_files
+from dragoman._runtime.host.files import Files, Refused
 
 
 @pytest.fixture

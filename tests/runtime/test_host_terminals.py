@@ -11,8 +11,8 @@ import anyio
 import psutil
 import pytest
 
-from dragoman.runtime.host_files import Files, Refused
-from dragoman.runtime.host_terminals import Terminal, Terminals
+from dragoman._runtime.host.files import Files, Refused
+from dragoman._runtime.host.terminals import Terminal, Terminals
 
 pytestmark = pytest.mark.anyio
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from dragoman.agents.opening import ask
-from dragoman.agents.opening import open as open_session
-from dragoman.model.errors import ProcessExited, UsageError
-from dragoman.model.events import Event, RunEnded, ToolStarted, TurnEnded
-from dragoman.runtime.limits import Limits
-from dragoman.runtime.player import play
-from dragoman.views.invariants import broken
+from dragoman._contract.invariants import broken
+from dragoman._model.errors import ProcessExited, UsageError
+from dragoman._model.events import Event, RunEnded, ToolStarted, TurnEnded
+from dragoman._runtime.limits import Limits
+from dragoman._runtime.player import play
+from dragoman.api import ask
+from dragoman.api import open as open_session
 from runtime.recorders import Frames
 from runtime.toy_agent import TOY
 from runtime.toy_dialect import ToyMachine, alone, toy_plan

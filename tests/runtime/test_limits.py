@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from dragoman.model import events as ev
-from dragoman.model.usage import Usage
-from dragoman.runtime import prices
-from dragoman.runtime.limits import Limits, Spent
+from dragoman._model import events as ev
+from dragoman._model.usage import Usage
+from dragoman._policy import prices
+from dragoman._runtime.limits import Limits, Spent
 
 
 def reached(limits: Limits, *events: ev.Event) -> list[int]:

@@ -15,11 +15,11 @@ import anyio
 import pytest
 from anyio import wait_all_tasks_blocked
 
-from dragoman.agents import claude
-from dragoman.agents.opening import connect, open
-from dragoman.model.config import SessionConfig
-from dragoman.model.errors import SessionNotFound, TimedOut
-from dragoman.runtime.locks import GaveUp, SessionLocks, Ticket, draw, lock_name, state_directory
+from dragoman._agents import claude
+from dragoman._model.config import SessionConfig
+from dragoman._model.errors import SessionNotFound, TimedOut
+from dragoman._runtime.locks import GaveUp, SessionLocks, Ticket, draw, lock_name, state_directory
+from dragoman.api import connect, open
 from runtime.lock_users import NAME
 from runtime.toy_agent import PLURAL, TOY
 

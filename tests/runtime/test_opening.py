@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from dragoman.agents.agent import environment
-from dragoman.agents.opening import ask, open
-from dragoman.model.config import SessionConfig
-from dragoman.model.errors import ProcessExited, RecordingError, SpawnFailed, UsageError
-from dragoman.model.events import Message, PermissionResolved, RunStarted
-from dragoman.store.recording import read_recording
+from dragoman._agents.agent import environment
+from dragoman._files.recording import read_recording
+from dragoman._model.config import SessionConfig
+from dragoman._model.errors import ProcessExited, RecordingError, SpawnFailed, UsageError
+from dragoman._model.events import Message, PermissionResolved, RunStarted
+from dragoman.api import ask, open
 from runtime.toy_agent import TOY
 
 pytestmark = pytest.mark.anyio

@@ -12,13 +12,13 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from dragoman.model.commands import Answer
-from dragoman.model.events import PermissionRequested
-from dragoman.runtime import permission_socket
-from dragoman.runtime.permission_server import asked_at, by_policy, requested, serve
-from dragoman.runtime.policy import Policy
-from dragoman.runtime.rulebook import Rulebook
-from dragoman.runtime.rules import Rule
+from dragoman._model.commands import Answer
+from dragoman._model.events import PermissionRequested
+from dragoman._policy.policy import Policy
+from dragoman._policy.rulebook import Rulebook
+from dragoman._policy.rules import Rule
+from dragoman._runtime import permission_socket
+from dragoman._runtime.permission_server import asked_at, by_policy, requested, serve
 
 RULES = Rulebook(
     ("mine", [Rule(effect="deny", command="rm", message="keep it"), Rule(effect="allow", command="ls")])

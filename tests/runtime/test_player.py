@@ -2,11 +2,11 @@
 
 import pytest
 
-from dragoman.model.events import PermissionResolved
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.runtime.handling import Ruling
-from dragoman.runtime.player import Replay, play
-from dragoman.wire.canonical import encode
+from dragoman._model.events import PermissionResolved
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._runtime.player import Replay, play
+from dragoman._runtime.requests import Ruling
+from dragoman._wire.event_json import encode
 from runtime.recorders import Frames
 from runtime.toy_dialect import ToyMachine, alone, toy_plan
 
@@ -49,8 +49,8 @@ async def test_replay_keeps_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
         slept.append(round(seconds, 6))
         clock[0] += seconds
 
-    monkeypatch.setattr("dragoman.runtime.player.anyio.sleep", sleep)
-    monkeypatch.setattr("dragoman.runtime.player.anyio.current_time", lambda: clock[0])
+    monkeypatch.setattr("dragoman._runtime.player.anyio.sleep", sleep)
+    monkeypatch.setattr("dragoman._runtime.player.anyio.current_time", lambda: clock[0])
     text = b'{"type":"text","text":"x"}'
     frames = [Frame(1, "out", text, 1.0), Frame(2, "out", text, 1.0), Frame(3, "out", text, 4.0)]
     replay = Replay(frames, ToyMachine(), LAUNCH, Exit(code=0, t=4.0), speed=2.0)

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from dragoman.model import toolnames
-from dragoman.model.commands import Answer
-from dragoman.model.config import APPROVE_MODES, Approve
-from dragoman.model.events import PermissionOption, PermissionRequested, PermissionResolved, QuestionAsked
-from dragoman.runtime import rulebook
-from dragoman.runtime.connection import Connection
-from dragoman.runtime.policy import Policy, rule_like
-from dragoman.runtime.rulebook import Rulebook
-from dragoman.runtime.rules import Asked, Rule, matches
-from dragoman.runtime.session import Session
-from dragoman.runtime.standing import Request
+from dragoman._model import toolnames
+from dragoman._model.commands import Answer
+from dragoman._model.config import APPROVE_MODES, Approve
+from dragoman._model.events import PermissionOption, PermissionRequested, PermissionResolved, QuestionAsked
+from dragoman._policy import rulebook
+from dragoman._policy.policy import Policy, rule_like
+from dragoman._policy.rulebook import Rulebook
+from dragoman._policy.rules import Asked, Rule, matches
+from dragoman._runtime.connection import Connection
+from dragoman._runtime.session import Session
+from dragoman._runtime.standing import Request
 from runtime.toy_dialect import MANY, alone, toy_plan
 
 

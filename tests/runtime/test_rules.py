@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from dragoman.model import toolnames
-from dragoman.model.errors import UsageError
-from dragoman.model.events import PermissionRequested
-from dragoman.runtime import rulebook
-from dragoman.runtime.rules import Asked, Rule, is_secret, matches
+from dragoman._model import toolnames
+from dragoman._model.errors import UsageError
+from dragoman._model.events import PermissionRequested
+from dragoman._policy import rulebook
+from dragoman._policy.rules import Asked, Rule, is_secret, matches
 
 
 def asked(tool: str, cwd: Path, agent: str = "claude", **input: Any) -> Asked:

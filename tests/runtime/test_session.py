@@ -6,10 +6,10 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.model.capabilities import Capability
-from dragoman.model.commands import Interrupt, Prompt
-from dragoman.model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
-from dragoman.model.events import (
+from dragoman._model.capabilities import Capability
+from dragoman._model.commands import Interrupt, Prompt
+from dragoman._model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
+from dragoman._model.events import (
     CommandEnded,
     Event,
     Message,
@@ -20,7 +20,7 @@ from dragoman.model.events import (
     TurnEnded,
     TurnStarted,
 )
-from dragoman.model.frames import Exit
+from dragoman._model.frames import Exit
 from runtime.recorders import Frames
 from runtime.toy_dialect import CAN, alone, toy_plan
 

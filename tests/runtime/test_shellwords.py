@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.runtime.shellwords import parsed, script, words
+from dragoman._policy.shellwords import parsed, script, words
 
 
 @pytest.mark.parametrize(

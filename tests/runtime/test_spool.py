@@ -6,9 +6,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.model.events import Message, NativeInvalid, TurnEnded
-from dragoman.runtime import stopping
-from dragoman.runtime.pipes import follow
+from dragoman._model.events import Message, NativeInvalid, TurnEnded
+from dragoman._runtime.process import stopping
+from dragoman._runtime.process.pipes import follow
 from runtime.toy_dialect import ToyMachine, alone, toy_plan
 
 pytestmark = pytest.mark.anyio

@@ -7,12 +7,12 @@ import anyio
 import psutil
 import pytest
 
-from dragoman.model.events import Event, Message, RunEnded, RunStarted, TurnEnded
-from dragoman.model.frames import Frame
-from dragoman.runtime import stopping
-from dragoman.runtime.session import Session
-from dragoman.wire import notes
-from dragoman.wire.machine import Output
+from dragoman._model.events import Event, Message, RunEnded, RunStarted, TurnEnded
+from dragoman._model.frames import Frame
+from dragoman._runtime.process import stopping
+from dragoman._runtime.session import Session
+from dragoman._wire import note_frames
+from dragoman._wire.machine import Output
 from runtime.recorders import Frames
 from runtime.toy_dialect import FAKES, SWIFT, ToyMachine, alone, toy_plan
 
@@ -60,7 +60,7 @@ async def test_an_idle_agent_is_closed_by_the_end_of_its_input() -> None:
         await session.close()
         await session.close()
     assert ends(session) == ("closed", None, "completed")
-    assert recorder.notes() == [notes.Stopping(reason="closed")]
+    assert recorder.notes() == [note_frames.Stopping(reason="closed")]
 
 
 async def test_an_open_turn_is_interrupted_and_its_end_awaited() -> None:
@@ -143,7 +143,9 @@ async def test_time_is_up() -> None:
         assert isinstance(events[-1], TurnEnded)
         await session.close()
     assert ends(session) == ("timeout", None, "timeout")
-    assert recorder.notes() == [notes.Stopping(reason="timeout", detail="the run took longer than 0.5 s")]
+    assert recorder.notes() == [
+        note_frames.Stopping(reason="timeout", detail="the run took longer than 0.5 s")
+    ]
 
 
 async def test_silence_at_work_is_a_timeout() -> None:
@@ -188,7 +190,7 @@ async def test_a_stop_can_name_its_limit() -> None:
         await text(session, "say working\nwait")
         await session.stop("limited", "max_cost_usd 1.00")
     assert ends(session) == ("limited", None, "limited")
-    assert recorder.notes() == [notes.Stopping(reason="limited", detail="max_cost_usd 1.00")]
+    assert recorder.notes() == [note_frames.Stopping(reason="limited", detail="max_cost_usd 1.00")]
 
 
 async def test_a_held_prompt_is_not_let_go_while_stopping() -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dragoman.model.errors import UsageError
-from dragoman.views.agent_event import model as agent_event
-from dragoman.views.insights import model as insights
+from dragoman._model.errors import UsageError
+from dragoman._projections.agent_event import model as agent_event
+from dragoman._projections.insights import model as insights
 from runtime.toy_dialect import alone, toy_plan
 
 pytestmark = pytest.mark.anyio

@@ -4,9 +4,9 @@ import sys
 
 from msgspec import structs
 
-from dragoman.agents.agent import Agent, environment
-from dragoman.model.config import SessionConfig
-from dragoman.runtime.plan import Plan
+from dragoman._agents.agent import Agent, environment
+from dragoman._model.config import SessionConfig
+from dragoman._runtime.plan import Plan
 from runtime.toy_dialect import CAN, FAKES, MANY, toy_plan
 
 

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 from msgspec import structs
 
-from dragoman.model import commands, events
-from dragoman.model.capabilities import Capability
-from dragoman.model.commands import Command
-from dragoman.model.usage import Usage
-from dragoman.runtime.connection import Connection
-from dragoman.runtime.plan import Plan, Step
-from dragoman.runtime.session import Session
-from dragoman.wire.machine import Machine
+from dragoman._model import commands, events
+from dragoman._model.capabilities import Capability
+from dragoman._model.commands import Command
+from dragoman._model.usage import Usage
+from dragoman._runtime.connection import Connection
+from dragoman._runtime.plan import Plan, Step
+from dragoman._runtime.session import Session
+from dragoman._wire.machine import Machine
 
 FAKES = Path(__file__).parent.parent / "fake_agents"
 

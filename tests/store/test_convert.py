@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.dialects import machine_for
-from dragoman.model.errors import UsageError
-from dragoman.model.events import Event, NativeInvalid, NativeKnown, RunEnded, RunStarted
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.store.convert import convert, native_lines
-from dragoman.store.recording import RecordingWriter
-from dragoman.store.sources import Input
-from dragoman.views.invariants import broken
-from dragoman.wire import canonical
+from dragoman._contract.invariants import broken
+from dragoman._dialects import machine_for
+from dragoman._files.convert import convert, native_lines
+from dragoman._files.recording import RecordingWriter
+from dragoman._files.sources import Input
+from dragoman._model.errors import UsageError
+from dragoman._model.events import Event, NativeInvalid, NativeKnown, RunEnded, RunStarted
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._wire import event_json
 
 LINES = [
     b'{"type":"system","subtype":"init","session_id":"s","cwd":"/w","model":"m","tools":["Bash"]}',
@@ -29,7 +29,7 @@ STDOUT = b"\n".join(LINES) + b"\n"
 
 
 def encoded(events: object) -> list[bytes]:
-    return [canonical.encode(event) for event in events]  # type: ignore[attr-defined]
+    return [event_json.encode(event) for event in events]  # type: ignore[attr-defined]
 
 
 def ended(*args: object, **kwargs: object) -> RunEnded:

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.model.errors import RecordingError
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.store.recording import Recording, RecordingWriter, read_recording
+from dragoman._files.recording import Recording, RecordingWriter, read_recording
+from dragoman._model.errors import RecordingError
+from dragoman._model.frames import Exit, Frame, Launch
 
 LAUNCH = Launch(
     agent="claude",
@@ -97,8 +97,8 @@ def test_kill_9_loses_nothing_that_was_framed(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     script = f"""
 import os, signal
-from dragoman.model.frames import Frame, Launch
-from dragoman.store.recording import RecordingWriter
+from dragoman._model.frames import Frame, Launch
+from dragoman._files.recording import RecordingWriter
 writer = RecordingWriter({str(path)!r})
 writer.begin(Launch(agent="a", dialect="d"))
 for n in range(1, 101):

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dragoman.agents.opening import ask
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.store.convert import convert
-from dragoman.store.recording import read_recording
-from dragoman.store.redaction import RedactingSink, Redactor, is_secret_name, secrets_in
-from dragoman.wire.canonical import encode
+from dragoman._files.convert import convert
+from dragoman._files.recording import read_recording
+from dragoman._files.redaction import RedactingSink, Redactor, is_secret_name, secrets_in
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._wire.event_json import encode
+from dragoman.api import ask
 from runtime.recorders import Frames
 from runtime.toy_agent import TOY
 

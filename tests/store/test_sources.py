@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.model.errors import RecordingError, UsageError
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.store.recording import RecordingWriter
-from dragoman.store.sources import Input, Source, exit_of, open_source
+from dragoman._files.recording import RecordingWriter
+from dragoman._files.sources import Input, Source, exit_of, open_source
+from dragoman._model.errors import RecordingError, UsageError
+from dragoman._model.frames import Exit, Frame, Launch
 
 INIT = b'{"type":"system","subtype":"init","session_id":"s","cwd":"/w","model":"m","tools":[]}'
 RESULT = b'{"type":"result","subtype":"success","is_error":false,"result":"ok","session_id":"s"}'

@@ -12,8 +12,10 @@ import pytest
 
 import dragoman
 from dialects.acp.schemas import check
-from dragoman.agents.demo import PROGRAM
-from dragoman.model.events import (
+from dragoman._agents.demo import PROGRAM
+from dragoman._contract.invariants import broken
+from dragoman._files.recording import read_recording
+from dragoman._model.events import (
     AgentReady,
     Delta,
     Event,
@@ -26,9 +28,7 @@ from dragoman.model.events import (
     PlanUpdated,
     TurnEnded,
 )
-from dragoman.store.recording import read_recording
-from dragoman.testing.demo_agent import BROKEN, NEW, OLD, PROMPT, prepare
-from dragoman.views.invariants import broken
+from dragoman.testing._demo_agent import BROKEN, NEW, OLD, PROMPT, prepare
 
 pytestmark = pytest.mark.anyio
 

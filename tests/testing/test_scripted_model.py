@@ -505,7 +505,7 @@ def test_mistakes_in_a_script_are_found_when_it_is_read(wrong: Any) -> None:
 
 def test_runs_from_a_shell(tmp_path: Path) -> None:
     (tmp_path / "s.json").write_text(json.dumps(SCRIPT))
-    command = [sys.executable, "-m", "dragoman.testing.scripted_model", "--script", str(tmp_path / "s.json")]
+    command = [sys.executable, "-m", "dragoman.testing", "--script", str(tmp_path / "s.json")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         url = server.stdout.readline().strip()

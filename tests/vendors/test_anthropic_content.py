@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.model.content import (
+from dragoman._model.content import (
     AudioBlock,
     ContentBlock,
     ImageBlock,
@@ -13,8 +13,8 @@ from dragoman.model.content import (
     ThinkingBlock,
     UnknownBlock,
 )
-from dragoman.model.usage import Usage
-from dragoman.vendors.anthropic_content import blocks_of, plain, text_of_content, usage_of
+from dragoman._model.usage import Usage
+from dragoman._wire.content import blocks_of, plain, text_of_content, usage_of
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.model.events import PlanEntry
-from dragoman.vendors.claude_results import (
+from dragoman._dialects.claude.shared.results import (
     TaskPlan,
     change_of,
     exit_code,
@@ -11,6 +10,7 @@ from dragoman.vendors.claude_results import (
     in_background,
     notification_of,
 )
+from dragoman._model.events import PlanEntry
 
 HUNK = {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "lines": ["-a", "+b"]}
 

@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from dragoman.model.events import EVENTS, Event
-from dragoman.views.stamps import STAMPS
+from dragoman._model.events import EVENTS, Event
+from dragoman._wire.stamps import STAMPS
 
 _words = st.sampled_from(
     [

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import golden
-from dragoman.model.events import Event
-from dragoman.store.convert import convert
-from dragoman.views import published
-from dragoman.views.published import Profile
+from dragoman._files.convert import convert
+from dragoman._model.events import Event
+from dragoman._projections import published
+from dragoman._projections.published import Profile
 
 STAMPED = ("id", "timestamp")
 

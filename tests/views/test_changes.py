@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.model.events import FileChanged, Notice
-from dragoman.views.changes import changes
+from dragoman._model.events import FileChanged, Notice
+from dragoman._reports.changes import changes
 
 
 def step(change: Any, path: str = "a", **fields: Any) -> FileChanged:

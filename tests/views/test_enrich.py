@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.model import events as ev
-from dragoman.model.events import Event
-from dragoman.model.usage import Usage
-from dragoman.store.convert import convert, native_lines
-from dragoman.views.enrich import enrich
-from dragoman.views.invariants import broken
-from dragoman.wire.canonical import encode
+from dragoman._contract.invariants import broken
+from dragoman._files.convert import convert, native_lines
+from dragoman._model import events as ev
+from dragoman._model.events import Event
+from dragoman._model.usage import Usage
+from dragoman._reports.enrich import enrich
+from dragoman._wire.event_json import encode
 from golden import CAPTURES
 
 STREAMS = CAPTURES / "gemini_stream" / "0.61.0"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.model import events as ev
-from dragoman.model.events import Event
-from dragoman.views.invariants import Invariants, broken
+from dragoman._contract.invariants import Invariants, broken
+from dragoman._model import events as ev
+from dragoman._model.events import Event
 
 S = "s1"
 

@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.model import events as ev
-from dragoman.model.events import Event
-from dragoman.model.usage import ModelUsage, Usage
-from dragoman.views.totals import Totals, totals
+from dragoman._model import events as ev
+from dragoman._model.events import Event
+from dragoman._model.usage import ModelUsage, Usage
+from dragoman._reports.totals import Totals, totals
 
 
 def turn(outcome: ev.TurnOutcome = "completed", **fields: Any) -> ev.TurnEnded:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.model import events as ev
-from dragoman.model.content import ImageBlock, TextBlock
-from dragoman.model.events import Event
-from dragoman.model.usage import Usage
-from dragoman.views.markdown import code, excerpt, fenced, quoted, unified, visible
-from dragoman.views.phrases import PHRASES
-from dragoman.views.transcript import SILENT, WITH_PAGE, transcript
+from dragoman._model import events as ev
+from dragoman._model.content import ImageBlock, TextBlock
+from dragoman._model.events import Event
+from dragoman._model.usage import Usage
+from dragoman._reports.markdown import code, excerpt, fenced, quoted, unified, visible
+from dragoman._reports.phrases import PHRASES
+from dragoman._reports.transcript import SILENT, WITH_PAGE, transcript
 
 RUN: list[Event] = [
     ev.RunStarted(agent="claude", dialect="claude_stream", cwd="/repo", argv=["claude", "-p"], cli_version="2.1"),

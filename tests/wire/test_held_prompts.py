@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from dragoman.model.commands import Prompt
-from dragoman.model.events import Event
-from dragoman.model.frames import Frame, Launch
-from dragoman.wire import notes
-from dragoman.wire.machine import Machine, Output
+from dragoman._model.commands import Prompt
+from dragoman._model.events import Event
+from dragoman._model.frames import Frame, Launch
+from dragoman._wire import note_frames
+from dragoman._wire.machine import Machine, Output
 from runtime.toy_dialect import ToyMachine
 
 
@@ -95,7 +95,7 @@ def test_what_is_held_is_dropped_with_its_session_and_at_the_end() -> None:
     talk.machine.drop_held("a")
     talk.out("done", "a")
     assert talk.sent == ["a1", "b1"]
-    talk.machine.receive(Frame(99, "note", notes.write(notes.Stopping(reason="closed"))))
+    talk.machine.receive(Frame(99, "note", note_frames.write(note_frames.Stopping(reason="closed"))))
     talk.out("done", "b")
     assert talk.sent == ["a1", "b1"]
     assert talk.machine.turn_of("b2") is None

@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.wire.jsonrpc import Notification, Peer, Request, Response, RpcError
-from dragoman.wire.jsontext import Invalid
+from dragoman._wire.jsonrpc import Notification, Peer, Request, Response, RpcError
+from dragoman._wire.jsontext import Invalid
 
 
 def test_two_peers_talk() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct, field
 
-from dragoman.wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, fit, parse, repaired, unnamed
+from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, fit, parse, repaired, unnamed
 
 
 class Cat(Struct, tag_field="type", tag="cat"):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.wire.lines import LineSplitter
+from dragoman._wire.lines import LineSplitter
 
 
 def split(chunks: list[bytes]) -> tuple[list[bytes], bytes | None]:

@@ -1,6 +1,6 @@
 """For tests of programs that drive agents: a scripted model that real agents talk to."""
 
-from .scripted_model import (
+from ._scripted_model import (
     Cut,
     Error,
     Hold,

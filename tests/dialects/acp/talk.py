@@ -7,14 +7,14 @@ import json
 from typing import Any, TypeVar
 
 from dialects.acp.schemas import check
-from dragoman.dialects.acp.counting import UsageRule
-from dragoman.dialects.acp.machine import Acp
-from dragoman.dialects.acp.opening import Opening
-from dragoman.model.commands import Command, Prompt
-from dragoman.model.events import Event
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.views.invariants import broken
-from dragoman.wire import notes
+from dragoman._contract.invariants import broken
+from dragoman._dialects.acp.counting import UsageRule
+from dragoman._dialects.acp.machine import Acp
+from dragoman._dialects.acp.opening import Opening
+from dragoman._model.commands import Command, Prompt
+from dragoman._model.events import Event
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._wire import note_frames
 
 E = TypeVar("E", bound=Event)
 SESSION = "s1"
@@ -97,11 +97,11 @@ class Talk:
 
     # --- us ----------------------------------------------------------------------------------------------
 
-    def say(self, command: Command, note: notes.Note | None = None) -> list[Event]:
+    def say(self, command: Command, note: note_frames.Note | None = None) -> list[Event]:
         before = len(self.events)
         lines = self.machine.send(command)
         if note is not None:
-            self._receive("note", notes.write(note))
+            self._receive("note", note_frames.write(note))
         self._send(lines)
         return self.events[before:]
 

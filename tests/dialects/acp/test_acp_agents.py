@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from dragoman.agents import AGENTS, acp
-from dragoman.agents.opening import ask, connect, open
-from dragoman.dialects.acp.counting import RULES
-from dragoman.dialects.acp.machine import Acp
-from dragoman.model import events as ev
-from dragoman.model.capabilities import Capability
-from dragoman.model.config import SessionConfig
-from dragoman.model.errors import SpawnFailed, Unsupported, UsageError
+from dragoman._agents import AGENTS, acp
+from dragoman._dialects.acp.counting import RULES
+from dragoman._dialects.acp.machine import Acp
+from dragoman._model import events as ev
+from dragoman._model.capabilities import Capability
+from dragoman._model.config import SessionConfig
+from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
+from dragoman.api import ask, connect, open
 
 SMALL = str(Path(__file__).with_name("small_agent.py"))
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.dialects.acp import looks_like
-from dragoman.dialects.acp.counting import RULES
-from dragoman.model import events as ev
-from dragoman.store.convert import convert
-from dragoman.store.sources import open_source
-from dragoman.views.invariants import broken
-from dragoman.wire.lines import LineSplitter
+from dragoman._contract.invariants import broken
+from dragoman._dialects.acp import looks_like
+from dragoman._dialects.acp.counting import RULES
+from dragoman._files.convert import convert
+from dragoman._files.sources import open_source
+from dragoman._model import events as ev
+from dragoman._wire.lines import LineSplitter
 from golden import captures, name
 
 ALL = captures("acp")

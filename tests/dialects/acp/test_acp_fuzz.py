@@ -6,12 +6,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.dialects.acp.machine import Acp
-from dragoman.model.events import Event
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.store.sources import open_source
-from dragoman.views.invariants import broken
-from dragoman.wire.canonical import encode
+from dragoman._contract.invariants import broken
+from dragoman._dialects.acp.machine import Acp
+from dragoman._files.sources import open_source
+from dragoman._model.events import Event
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._wire.event_json import encode
 from golden import captures
 
 

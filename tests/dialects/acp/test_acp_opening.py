@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from dialects.acp.talk import MODES, SESSION, Talk, chunk, update
-from dragoman.dialects.acp.opening import Opening
-from dragoman.model import commands as c
-from dragoman.model import events as ev
-from dragoman.model.errors import Unsupported, UsageError
+from dragoman._dialects.acp.opening import Opening
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.errors import Unsupported, UsageError
 
 
 def test_initialize_carries_both_shapes() -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from dialects.acp.talk import SESSION, Talk, chunk, update
-from dragoman.dialects.acp.opening import Opening
-from dragoman.model import commands as c
-from dragoman.model import events as ev
+from dragoman._dialects.acp.opening import Opening
+from dragoman._model import commands as c
+from dragoman._model import events as ev
 
 HISTORY = [
     chunk("question", "user_message_chunk"),

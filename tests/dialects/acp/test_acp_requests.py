@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from dialects.acp.talk import OPTIONS, SESSION, Talk, permission
-from dragoman.model import commands as c
-from dragoman.model import events as ev
-from dragoman.model.errors import UsageError
-from dragoman.wire import notes
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.errors import UsageError
+from dragoman._wire import note_frames
 
 ONCE, ALWAYS, NO = OPTIONS
 
@@ -57,7 +57,7 @@ def test_a_permission_starts_its_tool() -> None:
 def test_answers_pick_an_option(options: Any, answer: dict[str, Any], sent: str | None, outcome: str) -> None:
     talk = Talk().working()
     talk.agent(permission(options=options))
-    talk.say(c.Answer(request="7", **answer), notes.Decided(request="7", by="policy", rule="r"))
+    talk.say(c.Answer(request="7", **answer), note_frames.Decided(request="7", by="policy", rule="r"))
     expected = {"outcome": "cancelled"} if sent is None else {"outcome": "selected", "optionId": sent}
     assert talk.sent[-1] == {"jsonrpc": "2.0", "id": 7, "result": {"outcome": expected}}
     [resolved] = talk.of(ev.PermissionResolved)

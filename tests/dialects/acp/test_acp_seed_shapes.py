@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from dialects.acp.talk import SESSION, Talk, chunk, permission
-from dragoman.dialects import detect
-from dragoman.model import commands as c
-from dragoman.model import events as ev
-from dragoman.model.content import ImageBlock, ResourceBlock, TerminalBlock
+from dragoman._dialects import detect
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.content import ImageBlock, ResourceBlock, TerminalBlock
 
 NESTED = {
     "toolCallId": "call-001",

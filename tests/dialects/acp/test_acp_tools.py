@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from dialects.acp.talk import SESSION, Talk, permission, update
-from dragoman.dialects.acp.opening import Opening
-from dragoman.model import events as ev
-from dragoman.model.commands import Answer, Reply
-from dragoman.model.content import DiffBlock, TerminalBlock
+from dragoman._dialects.acp.opening import Opening
+from dragoman._model import events as ev
+from dragoman._model.commands import Answer, Reply
+from dragoman._model.content import DiffBlock, TerminalBlock
 
 
 def text(words: str) -> dict[str, Any]:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dialects.acp.talk import MODES, SESSION, Talk, chunk, update
-from dragoman.model import commands as c
-from dragoman.model import events as ev
+from dragoman._model import commands as c
+from dragoman._model import events as ev
 
 TABLE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("plan", {"entries": [{"content": "a", "priority": "high", "status": "completed"}]}, {"type": ev.PlanUpdated, "entries": [ev.PlanEntry(text="a", status="completed", priority="high")]}),

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from dialects.acp.talk import SESSION, Talk, update
-from dragoman.dialects.acp.counting import usage_of
-from dragoman.dialects.acp.opening import Opening
-from dragoman.model import commands as c
-from dragoman.model import events as ev
-from dragoman.model.usage import Usage
+from dragoman._dialects.acp.counting import usage_of
+from dragoman._dialects.acp.opening import Opening
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.usage import Usage
 
 
 @pytest.mark.parametrize(

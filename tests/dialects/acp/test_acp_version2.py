@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dialects.acp.talk import OPTIONS, SESSION, Talk, chunk
-from dragoman.model import commands as c
-from dragoman.model import events as ev
+from dragoman._model import commands as c
+from dragoman._model import events as ev
 
 
 def base64(words: str | bytes) -> str:

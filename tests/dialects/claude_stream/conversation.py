@@ -3,11 +3,11 @@
 import json
 from typing import Any, TypeVar
 
-from dragoman.dialects.claude_stream.machine import ClaudeStream
-from dragoman.model.commands import Command
-from dragoman.model.events import Event
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.wire import notes
+from dragoman._dialects.claude.stream.machine import ClaudeStream
+from dragoman._model.commands import Command
+from dragoman._model.events import Event
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._wire import note_frames
 
 E = TypeVar("E", bound=Event)
 SESSION = "11111111-1111-4111-8111-111111111111"
@@ -32,11 +32,11 @@ class Conversation:
             self._receive("out", line)
         return self.events[before:]
 
-    def say(self, command: Command, note: notes.Note | None = None) -> list[Event]:
+    def say(self, command: Command, note: note_frames.Note | None = None) -> list[Event]:
         before = len(self.events)
         lines = self.machine.send(command)
         if note is not None:
-            self._receive("note", notes.write(note))
+            self._receive("note", note_frames.write(note))
         self._send(lines)
         return self.events[before:]
 

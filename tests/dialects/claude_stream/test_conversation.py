@@ -13,12 +13,12 @@ from conversation import (
     tool_use,
 )
 
-from dragoman.model import commands as c
-from dragoman.model import events as ev
-from dragoman.model.content import ImageBlock, JsonBlock, ResourceLinkBlock
-from dragoman.model.errors import Unsupported, UsageError
-from dragoman.views.invariants import broken
-from dragoman.wire import notes
+from dragoman._contract.invariants import broken
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.content import ImageBlock, JsonBlock, ResourceLinkBlock
+from dragoman._model.errors import Unsupported, UsageError
+from dragoman._wire import note_frames
 
 
 def test_it_opens_with_initialize() -> None:
@@ -130,7 +130,7 @@ class TestPermissions:
     def test_deny(self) -> None:
         talk = self.asked()
         [resolved] = talk.say(
-            c.Answer(request="r1", message="no"), notes.Decided(request="r1", by="policy", rule="rm")
+            c.Answer(request="r1", message="no"), note_frames.Decided(request="r1", by="policy", rule="rm")
         )
         assert isinstance(resolved, ev.PermissionResolved)
         assert (resolved.outcome, resolved.by, resolved.rule) == ("denied", "policy", "rm")
@@ -363,7 +363,7 @@ def test_stopping_by_a_limit_is_what_the_turn_came_to() -> None:
     talk = Conversation()
     talk.say(c.Prompt(text="one"))
     talk.agent(init())
-    talk._receive("note", notes.write(notes.Stopping(reason="limited", detail="max_tool_calls")))
+    talk._receive("note", note_frames.write(note_frames.Stopping(reason="limited", detail="max_tool_calls")))
     talk.agent(result(subtype="error_during_execution", is_error=True, terminal_reason="aborted_tools"))
     [ended] = talk.of(ev.TurnEnded)
     assert (ended.outcome, ended.reason) == ("limited", "max_tool_calls")

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.dialects.claude_stream.costs import Costs
-from dragoman.dialects.claude_stream.messages import Result
-from dragoman.model.events import TurnEnded
+from dragoman._dialects.claude.stream.costs import Costs
+from dragoman._dialects.claude.stream.messages import Result
+from dragoman._model.events import TurnEnded
 from golden import captures, events_of, name, source
 
 ALL = captures("claude_stream")

@@ -4,8 +4,8 @@ import json
 
 from conversation import Conversation
 
-from dragoman.model import events as ev
-from dragoman.views.invariants import broken
+from dragoman._contract.invariants import broken
+from dragoman._model import events as ev
 
 FLOW = """\
 {"type":"system","subtype":"init","uuid":"uuid1","session_id":"sess_abc123","claude_code_version":"1.0.32","cwd":"/project","tools":["Read","Edit"],"model":"claude-sonnet-4-20250514","permissionMode":"default"}

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from dialects.claude_transcript.transcripts import FILES, SCENARIOS, events_of, files, frames, of, read
-from dragoman.dialects.claude_transcript import looks_like
-from dragoman.model import events as ev
-from dragoman.model.usage import Usage, added
-from dragoman.views.invariants import broken
-from dragoman.wire.nativeline import detach
+from dragoman._contract.invariants import broken
+from dragoman._dialects.claude.transcript import looks_like
+from dragoman._model import events as ev
+from dragoman._model.usage import Usage, added
+from dragoman._wire.nativeline import detach
 
 
 def test_there_are_captures() -> None:

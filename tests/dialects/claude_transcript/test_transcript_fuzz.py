@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.claude_transcript.transcripts import FILES, OLD, events_of
-from dragoman.model.frames import Frame
-from dragoman.views.invariants import broken
-from dragoman.wire.canonical import encode
+from dragoman._contract.invariants import broken
+from dragoman._model.frames import Frame
+from dragoman._wire.event_json import encode
 
 NAMES = """
     type subtype uuid parentUuid sessionId agentId isSidechain timestamp cwd version message promptId isMeta

@@ -1,8 +1,8 @@
 """Forks, compactions, titles, errors, and what is unknown."""
 
 from dialects.claude_transcript.transcripts import NEW, OLD, lines, of, read
-from dragoman.model import events as ev
-from dragoman.views.invariants import broken
+from dragoman._contract.invariants import broken
+from dragoman._model import events as ev
 
 
 def test_a_fork_alone_is_a_whole_session() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dialects.claude_transcript.transcripts import NEW, OLD, files, lines, of, read
-from dragoman.model import events as ev
-from dragoman.views.invariants import broken
+from dragoman._contract.invariants import broken
+from dragoman._model import events as ev
 
 
 @pytest.mark.parametrize("version", [OLD, NEW], ids=lambda path: path.name)

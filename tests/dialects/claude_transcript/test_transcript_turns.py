@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from dialects.claude_transcript.transcripts import NEW, OLD, files, lines, of, outcomes, read
-from dragoman.model import events as ev
-from dragoman.model.content import ImageBlock
-from dragoman.model.usage import Usage
+from dragoman._model import events as ev
+from dragoman._model.content import ImageBlock
+from dragoman._model.usage import Usage
 
 
 @pytest.mark.parametrize(

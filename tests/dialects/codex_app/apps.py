@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dragoman.dialects.codex_app.machine import CodexApp
-from dragoman.model import commands as c
-from dragoman.model.events import Event
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.store.sources import open_source
+from dragoman._dialects.codex.app.machine import CodexApp
+from dragoman._files.sources import open_source
+from dragoman._model import commands as c
+from dragoman._model.events import Event
+from dragoman._model.frames import Exit, Frame, Launch
 
 CAPTURES = Path(__file__).parents[3] / "captures" / "codex_app" / "0.166.0"
 SCENARIOS = sorted(path.name for path in CAPTURES.iterdir() if path.is_dir())

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from dialects.codex_app.apps import CAPTURES, SCENARIOS, bare, events_of, frames, of, read
-from dragoman.model import events as ev
-from dragoman.model.content import ImageBlock, TextBlock
-from dragoman.model.frames import Frame
-from dragoman.model.usage import Usage
-from dragoman.views.invariants import broken
-from dragoman.wire.lines import LineSplitter
-from dragoman.wire.nativeline import detach
+from dragoman._contract.invariants import broken
+from dragoman._model import events as ev
+from dragoman._model.content import ImageBlock, TextBlock
+from dragoman._model.frames import Frame
+from dragoman._model.usage import Usage
+from dragoman._wire.lines import LineSplitter
+from dragoman._wire.nativeline import detach
 
 
 @pytest.fixture(params=SCENARIOS)

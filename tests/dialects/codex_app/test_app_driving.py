@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from dialects.codex_app.apps import LAUNCH, THREAD, TURN, Strict, Wire, bare, of
-from dragoman.model import commands as c
-from dragoman.model import events as ev
-from dragoman.model.content import (
+from dragoman._contract.invariants import broken
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.content import (
     AudioBlock,
     DiffBlock,
     ImageBlock,
@@ -15,9 +16,8 @@ from dragoman.model.content import (
     ResourceLinkBlock,
     TextBlock,
 )
-from dragoman.model.errors import Unsupported, UsageError
-from dragoman.model.frames import Exit
-from dragoman.views.invariants import broken
+from dragoman._model.errors import Unsupported, UsageError
+from dragoman._model.frames import Exit
 
 # --- opening -----------------------------------------------------------------------------------------------
 

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.codex_app.apps import SCENARIOS, events_of, frames
-from dragoman.dialects.codex_app.items import Item
-from dragoman.dialects.codex_app.messages import NOTIFICATIONS, REQUESTS
-from dragoman.model.frames import Frame
-from dragoman.views.invariants import broken
-from dragoman.wire.canonical import encode
+from dragoman._contract.invariants import broken
+from dragoman._dialects.codex.app.items import Item
+from dragoman._dialects.codex.app.messages import NOTIFICATIONS, REQUESTS
+from dragoman._model.frames import Frame
+from dragoman._wire.event_json import encode
 
 _words = st.sampled_from(["a", "b", "t1", "t2", "c1", "", "completed", "inProgress", "interrupted", "\ud83d"])
 _values = st.recursive(

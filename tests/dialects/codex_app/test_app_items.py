@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from dialects.codex_app.apps import THREAD, TURN, Wire, of
-from dragoman.model import events as ev
-from dragoman.model.content import ImageBlock, TextBlock
-from dragoman.views.invariants import broken
+from dragoman._contract.invariants import broken
+from dragoman._model import events as ev
+from dragoman._model.content import ImageBlock, TextBlock
 
 
 @pytest.mark.parametrize(

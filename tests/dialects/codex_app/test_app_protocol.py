@@ -3,10 +3,10 @@
 import pytest
 
 from dialects.codex_app.apps import CLIENT, THREAD, TURN, Wire, frames, methods, of
-from dragoman.dialects import detect
-from dragoman.dialects.codex_app.messages import NOTIFICATIONS, REQUESTS
-from dragoman.model import events as ev
-from dragoman.views.invariants import broken
+from dragoman._contract.invariants import broken
+from dragoman._dialects import detect
+from dragoman._dialects.codex.app.messages import NOTIFICATIONS, REQUESTS
+from dragoman._model import events as ev
 
 _UNLISTED = {"rawResponseItem/completed", "rawResponse/completed"}
 

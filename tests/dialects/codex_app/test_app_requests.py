@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from dialects.codex_app.apps import THREAD, Wire, of
-from dragoman.dialects.codex_app.approvals import CHOICES
-from dragoman.dialects.codex_app.messages import REQUESTS
-from dragoman.model import commands as c
-from dragoman.model import events as ev
-from dragoman.model.errors import UsageError
-from dragoman.views.invariants import broken
+from dragoman._contract.invariants import broken
+from dragoman._dialects.codex.app.approvals import CHOICES
+from dragoman._dialects.codex.app.messages import REQUESTS
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.errors import UsageError
 
 AMENDMENT = {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": ["git", "push"]}}
 ALLOW_HOST = {

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from dialects.codex_app.apps import check
-from dragoman.agents import AGENTS
-from dragoman.agents.codex import native_binary, plan
-from dragoman.dialects.codex_app.machine import CodexApp
-from dragoman.model.config import APPROVE_MODES, SessionConfig
-from dragoman.model.errors import Unsupported, UsageError
-from dragoman.runtime.plan import Plan
+from dragoman._agents import AGENTS
+from dragoman._agents.codex import native_binary, plan
+from dragoman._dialects.codex.app.machine import CodexApp
+from dragoman._model.config import APPROVE_MODES, SessionConfig
+from dragoman._model.errors import Unsupported, UsageError
+from dragoman._runtime.plan import Plan
 
 
 def planned(dialect: str = "codex_app", **fields: Any) -> Plan:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dialects.codex_exec.execs import capture, of
-from dragoman.model import events as ev
+from dragoman._model import events as ev
 
 OK = ("shell", "execute", "completed", 0)
 PATCH = ("apply_patch", "edit", "completed", None)

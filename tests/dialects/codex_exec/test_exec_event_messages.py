@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dialects.codex_exec.execs import of, read
-from dragoman.dialects import detect
-from dragoman.model import events as ev
+from dragoman._dialects import detect
+from dragoman._model import events as ev
 
 ADDED = {"/w/a.txt": {"add": {"content": "x\n"}}}
 MOVED = {"/w/a.txt": {"update": {"unified_diff": "@@ -1 +1 @@\n-x\n+y\n", "move_path": "/w/b.txt"}}}

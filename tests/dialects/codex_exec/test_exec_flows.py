@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from dialects.codex_exec.execs import item, of, read
-from dragoman.model import events as ev
-from dragoman.model.frames import Exit
+from dragoman._model import events as ev
+from dragoman._model.frames import Exit
 
 STARTED = [{"type": "thread.started", "thread_id": "t-1"}, {"type": "turn.started"}]
 

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.codex_exec.execs import interpreted
-from dragoman.dialects.codex_exec.messages import TYPES
-from dragoman.model.frames import Frame
-from dragoman.views.invariants import broken
-from dragoman.wire.canonical import encode
+from dragoman._contract.invariants import broken
+from dragoman._dialects.codex.exec.messages import TYPES
+from dragoman._model.frames import Frame
+from dragoman._wire.event_json import encode
 
 NAMES = """
     id type status text phase message command aggregated_output exit_code changes file_path diff server tool name

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dialects.codex_exec.execs import of, read
-from dragoman.model import events as ev
+from dragoman._model import events as ev
 
 FLOW = """\
 {"type":"thread.started","thread_id":"sess_abc123"}

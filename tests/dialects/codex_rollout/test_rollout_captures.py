@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dialects.codex_rollout.rollouts import CAPTURES, capture, of, read
-from dragoman.model import events as ev
+from dragoman._model import events as ev
 
 TURNS: dict[str, list[tuple[str | None, str, str | None, int | None]]] = {
     "basic": [("go", "completed", "All done now.", 700), ("again", "completed", "Second turn answer", 100)],

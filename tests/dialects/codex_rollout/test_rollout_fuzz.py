@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.codex_rollout.rollouts import interpreted
-from dragoman.dialects.codex_rollout.messages import TYPES
-from dragoman.model.frames import Frame
-from dragoman.views.invariants import broken
-from dragoman.wire.canonical import encode
+from dragoman._contract.invariants import broken
+from dragoman._dialects.codex.rollout.messages import TYPES
+from dragoman._model.frames import Frame
+from dragoman._wire.event_json import encode
 
 NAMES = """
     id type status role content text item call_id name namespace arguments input output summary summary_text raw_content

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dialects.codex_rollout.rollouts import lines, of
-from dragoman.model import events as ev
+from dragoman._model import events as ev
 
 META = ("session_meta", {"id": "s-1", "cwd": "/w", "cli_version": "0.40.0"})
 

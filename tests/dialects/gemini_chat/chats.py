@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dragoman.dialects import machine_for
-from dragoman.model.events import Event
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.views.invariants import broken
+from dragoman._contract.invariants import broken
+from dragoman._dialects import machine_for
+from dragoman._model.events import Event
+from dragoman._model.frames import Exit, Frame, Launch
 
 CAPTURES = Path(__file__).parents[3] / "captures" / "gemini_chat" / "0.61.0"
 

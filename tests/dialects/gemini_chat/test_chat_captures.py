@@ -3,9 +3,9 @@
 import pytest
 
 from dialects.gemini_chat.chats import capture, of
-from dragoman.model import events as ev
-from dragoman.model.content import ImageBlock
-from dragoman.model.usage import Usage
+from dragoman._model import events as ev
+from dragoman._model.content import ImageBlock
+from dragoman._model.usage import Usage
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 import json
 
 from dialects.gemini_chat.chats import HEAD, call, gemini, interpreted, of, read, user
-from dragoman.dialects import detect
-from dragoman.model import events as ev
-from dragoman.model.frames import Frame
-from dragoman.model.usage import Usage
-from dragoman.store.convert import convert, native_lines
+from dragoman._dialects import detect
+from dragoman._files.convert import convert, native_lines
+from dragoman._model import events as ev
+from dragoman._model.frames import Frame
+from dragoman._model.usage import Usage
 
 OLD = {
     "sessionId": "abc123-def456-7890",

@@ -3,8 +3,8 @@
 import pytest
 
 from dialects.gemini_stream.streams import CAPTURES, capture, of, types
-from dragoman.model import events as ev
-from dragoman.model.usage import ModelUsage, Usage
+from dragoman._model import events as ev
+from dragoman._model.usage import ModelUsage, Usage
 
 OUTCOMES = {
     "truncated": "big_text_slow_norelaunch sigkill_parent sigterm_norelaunch",

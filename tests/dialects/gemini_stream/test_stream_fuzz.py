@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.gemini_stream.streams import interpreted
-from dragoman.dialects.gemini_stream.messages import TYPES
-from dragoman.model.frames import Exit, Frame
-from dragoman.views.invariants import broken
-from dragoman.wire.canonical import encode
+from dragoman._contract.invariants import broken
+from dragoman._dialects.gemini.stream.messages import TYPES
+from dragoman._model.frames import Exit, Frame
+from dragoman._wire.event_json import encode
 
 NAMES = """
     type role content delta tool_name tool_id parameters status output error message severity stats models session_id

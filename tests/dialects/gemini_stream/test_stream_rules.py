@@ -3,10 +3,10 @@
 import pytest
 
 from dialects.gemini_stream.streams import ASKED, INIT, of, read, result, said, types
-from dragoman.dialects import machine_for
-from dragoman.model import events as ev
-from dragoman.model.frames import Exit, Frame, Launch
-from dragoman.wire.notes import Stopping, write
+from dragoman._dialects import machine_for
+from dragoman._model import events as ev
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._wire.note_frames import Stopping, write
 
 WARNING = {"type": "error", "severity": "warning", "message": "Loop detected, stopping execution"}
 USE = {"type": "tool_use", "tool_name": "list_directory", "tool_id": "list_directory__1", "parameters": {}}

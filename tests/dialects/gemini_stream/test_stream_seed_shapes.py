@@ -1,10 +1,10 @@
 """The events of older versions, as the specification has them (004 §5 and §7, 000, 001)."""
 
 from dialects.gemini_stream.streams import ASKED, INIT, of, read, result, said, types
-from dragoman.dialects import detect
-from dragoman.model import events as ev
-from dragoman.model.frames import Exit
-from dragoman.model.usage import Usage
+from dragoman._dialects import detect
+from dragoman._model import events as ev
+from dragoman._model.frames import Exit
+from dragoman._model.usage import Usage
 
 FLOW = b"""\
 {"type":"init","timestamp":"2025-12-03T10:00:00.000Z","session_id":"abc123-def456","model":"gemini-2.0-flash-exp"}

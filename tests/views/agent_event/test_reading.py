@@ -10,11 +10,11 @@ from generated import streams as generated_streams
 from hypothesis import given, settings
 from seen import CAPTURES, captured, lines_of, name, seen, shown
 
-from dragoman.model import events as ev
-from dragoman.store.convert import convert
-from dragoman.views import agent_event
-from dragoman.views.invariants import broken
-from dragoman.views.published import PROFILES, project
+from dragoman._contract.invariants import broken
+from dragoman._files.convert import convert
+from dragoman._model import events as ev
+from dragoman._projections import agent_event
+from dragoman._projections.published import PROFILES, project
 
 WAYS = [(profile, extended) for profile in PROFILES for extended in (False, True)]
 

@@ -10,9 +10,9 @@ from agent_event import streams
 from seen import CAPTURES, captured, lines_of, name, shown
 
 import golden
-from dragoman.store.sources import open_source
-from dragoman.views.agent_event.model import AGENT_TYPES
-from dragoman.views.agent_event.schema import native_schema, schema
+from dragoman._files.sources import open_source
+from dragoman._projections.agent_event.model import AGENT_TYPES
+from dragoman._projections.agent_event.schema import native_schema, schema
 
 STRICT = jsonschema.Draft7Validator(schema())
 EXTENDED = jsonschema.Draft7Validator(schema(extended=True))

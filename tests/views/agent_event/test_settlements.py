@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 from seen import bare, seen, shown
 
-from dragoman.model import events as ev
-from dragoman.model.events import Event
-from dragoman.model.usage import Usage
-from dragoman.views import agent_event
-from dragoman.views.agent_event.project import AgentEventProjector
-from dragoman.views.published import project
+from dragoman._model import events as ev
+from dragoman._model.events import Event
+from dragoman._model.usage import Usage
+from dragoman._projections import agent_event
+from dragoman._projections.agent_event.project import AgentEventProjector
+from dragoman._projections.published import project
 
 G_INIT = {"type": "init", "session_id": "s", "model": "m"}
 LOOP = {"type": "error", "severity": "warning", "message": "Loop detected"}

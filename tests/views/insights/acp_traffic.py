@@ -5,8 +5,8 @@ from typing import Any
 
 from seen import bare, shown
 
-from dragoman.model import events as ev
-from dragoman.store.convert import convert
+from dragoman._files.convert import convert
+from dragoman._model import events as ev
 
 SESSION = "sess-abc-123"
 INITIALIZE = {

@@ -6,8 +6,8 @@ import pytest
 from insights.claude_lines import INIT, STREAM, S, assistant, claude, result, use, user
 from seen import bare, seen, shown
 
-from dragoman.model import events as ev
-from dragoman.model.usage import Usage
+from dragoman._model import events as ev
+from dragoman._model.usage import Usage
 
 
 def test_init() -> None:

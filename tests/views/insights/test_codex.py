@@ -6,9 +6,9 @@ import pytest
 from insights.codex_lines import codex, item
 from seen import bare, shown
 
-from dragoman.model import events as ev
-from dragoman.model.events import Event
-from dragoman.model.usage import Usage
+from dragoman._model import events as ev
+from dragoman._model.events import Event
+from dragoman._model.usage import Usage
 
 
 def test_commands() -> None:

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from dragoman.model import commands as c
-from dragoman.model.content import ImageBlock
-from dragoman.model.errors import UsageError
-from dragoman.views.insights.commands import read_command
+from dragoman._model import commands as c
+from dragoman._model.content import ImageBlock
+from dragoman._model.errors import UsageError
+from dragoman._projections.insights.commands import read_command
 
 
 @pytest.mark.parametrize(

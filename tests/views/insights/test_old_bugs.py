@@ -10,10 +10,10 @@ from insights.claude_lines import assistant, claude, result, use, user
 from insights.codex_lines import codex, item
 from seen import shown
 
-from dragoman.model import commands as c
-from dragoman.model import events as ev
-from dragoman.store.convert import convert
-from dragoman.views.insights.commands import read_command
+from dragoman._files.convert import convert
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._projections.insights.commands import read_command
 
 
 def test_1_results_of_parallel_tools_stay_apart() -> None:

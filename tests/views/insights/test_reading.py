@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from insights.claude_lines import INIT, STREAM, assistant, result, use, user
 from seen import CAPTURES, captured, name, seen, shown
 
-from dragoman.model import events as ev
-from dragoman.views import insights
-from dragoman.views.insights.schema import schema
-from dragoman.views.invariants import broken
-from dragoman.views.published import PROFILES, project
+from dragoman._contract.invariants import broken
+from dragoman._model import events as ev
+from dragoman._projections import insights
+from dragoman._projections.insights.schema import schema
+from dragoman._projections.published import PROFILES, project
 
 SCHEMA = jsonschema.Draft202012Validator(schema())
 

@@ -6,7 +6,7 @@ import pytest
 from insights.acp_traffic import ANSWERED, CREATED, OPENING, SESSION, Traffic, acp, events_of, update
 from seen import bare, seen, shown
 
-from dragoman.model.toolnames import kind_of
+from dragoman._model.toolnames import kind_of
 
 
 def item(event: str, **fields: Any) -> dict[str, Any]:

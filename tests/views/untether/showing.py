@@ -5,11 +5,11 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from dragoman.model.events import Event
-from dragoman.store.convert import convert
-from dragoman.views import untether
-from dragoman.views.published import project
-from dragoman.views.untether import ActionEvent, CompletedEvent, StartedEvent
+from dragoman._files.convert import convert
+from dragoman._model.events import Event
+from dragoman._projections import untether
+from dragoman._projections.published import project
+from dragoman._projections.untether import ActionEvent, CompletedEvent, StartedEvent
 
 
 def seen(

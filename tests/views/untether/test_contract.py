@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from dragoman.dialects import DIALECTS
-from dragoman.model import events as ev
-from dragoman.model.events import EVENTS, Event
-from dragoman.model.usage import Usage
-from dragoman.store.convert import convert
-from dragoman.views import untether
-from dragoman.views.published import encode
-from dragoman.views.untether import CompletedEvent, UntetherEvent, projector
+from dragoman._dialects import DIALECTS
+from dragoman._files.convert import convert
+from dragoman._model import events as ev
+from dragoman._model.events import EVENTS, Event
+from dragoman._model.usage import Usage
+from dragoman._projections import untether
+from dragoman._projections.published import encode
+from dragoman._projections.untether import CompletedEvent, UntetherEvent, projector
 from golden import captures, source
 from views.untether.showing import actions, completed, said, seen, started
 

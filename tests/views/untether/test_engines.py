@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from dragoman.model import events as ev
-from dragoman.model.events import Event
-from dragoman.model.usage import Usage
-from dragoman.views.untether import ResumeToken
+from dragoman._model import events as ev
+from dragoman._model.events import Event
+from dragoman._model.usage import Usage
+from dragoman._projections.untether import ResumeToken
 from views.untether.showing import actions, completed, said, seen, started
 
 CLAUDE = b"""\

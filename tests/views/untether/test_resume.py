@@ -2,7 +2,7 @@
 
 import pytest
 
-from dragoman.views.untether import ResumeToken, find_resume, format_resume, parse_resume
+from dragoman._projections.untether import ResumeToken, find_resume, format_resume, parse_resume
 
 TOKENS = {
     "claude": "8a1f2c3d-0000-4000-8000-123456789abc",

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.model.events import NativeInvalid, ToolEnded, ToolStarted
-from dragoman.store.convert import convert
-from dragoman.views.untether import Action, ActionEvent, CompletedEvent, ResumeToken, StartedEvent
+from dragoman._files.convert import convert
+from dragoman._model.events import NativeInvalid, ToolEnded, ToolStarted
+from dragoman._projections.untether import Action, ActionEvent, CompletedEvent, ResumeToken, StartedEvent
 from views.untether.showing import actions, completed, said, seen, started
 
 INIT = b'{"type":"init","session_id":"abc123def","model":"gemini-2.0-flash-exp"}\n'

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.views.untether.engines import ENGINES
-from dragoman.views.untether.titles import shown
+from dragoman._projections.untether.engines import ENGINES
+from dragoman._projections.untether.titles import shown
 
 GEMINI, CLAUDE = ENGINES["gemini"], ENGINES["claude"]
 INPUT = {

@@ -1,0 +1,207 @@
+"""Agents that speak ACP: a row of acp_agents.toml becomes a record; any other one is `acp -- its command`."""
+
+import os
+import shutil
+import sys
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from dragoman._agents.agent import MODEL_KEYS, Agent, check_options, environment, told
+from dragoman._dialects.acp.counting import UsageRule
+from dragoman._dialects.acp.machine import Acp
+from dragoman._dialects.acp.opening import Opening
+from dragoman._model.capabilities import Capability
+from dragoman._model.config import SessionConfig
+from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
+from dragoman._runtime.plan import Plan
+
+TABLE: Final = Path(__file__).with_name("acp_agents.toml")
+GENERIC: Final = "acp"
+
+_FETCHERS: Final = {"npx": 3, "uvx": 4}
+"""Programs that fetch an agent, and how many words that takes: `npx -y PACKAGE`, `uvx --from PACKAGE PROGRAM`."""
+
+_ASKING: Final = ("default", "ask", "manual", "read-only")
+_MODES: Final[Mapping[str, tuple[str, ...]]] = {
+    "ask": _ASKING,
+    "never": _ASKING,
+    "edits": _ASKING,
+    "dangerous": _ASKING,
+    "all": ("default", "ask", "manual", "workspace-write"),
+    "plan": ("plan", "read-only"),
+}
+"""What agents call the modes in which they ask, so that the policy answers, whose rules come first. Also where all is
+allowed: codex-acp asks a model if it is not told to ask us, and in read-only its commands can change nothing."""
+
+_IMPOSSIBLE: Final = {
+    "output_schema": "Ask for it in the prompt",
+    "allowed_tools": "Use approve=... or a handler",
+    "blocked_tools": "Use approve=... or a handler",
+}
+
+NATIVE_OPTIONS: Final = {
+    "mode": "the session mode to begin in, by the agent's own name for it",
+    "options": "session options to set, by id",
+    "auth_method": "id of the way to sign in, of those that the agent offers",
+    "replay": "if true, have the history of a resumed session played back",
+    "add_dirs": "further directories that belong to the session",
+}
+
+
+class Row(Struct, frozen=True, forbid_unknown_fields=True):
+    """One agent in the table."""
+
+    title: str
+    command: tuple[str, ...]
+    install: str = ""
+    family: str | None = None
+    usage: UsageRule | None = None
+    lacks: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    tested: tuple[str, ...] = ()
+
+    def command_of(self, executable: str) -> list[str]:
+        """How `executable` is started: the program of the table, or the agent itself where the table fetches it."""
+        program, *arguments = self.command
+        if program in _FETCHERS and Path(executable).stem != program:
+            arguments = arguments[_FETCHERS[program] - 1 :]
+        return [executable, *arguments]
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return Acp.capabilities - {Capability(name) for name in self.lacks}
+
+
+@cache
+def rows() -> dict[str, Row]:
+    table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
+    return msgspec.convert(table, dict[str, Row])
+
+
+def names() -> list[str]:
+    return [GENERIC, *rows()]
+
+
+def record(name: str) -> Agent:
+    """The record of an agent of the table, or of `acp`. Raises KeyError."""
+    if name == GENERIC:
+        return _generic()
+    row = rows()[name]
+    return Agent(
+        name=name,
+        title=row.title,
+        executable=row.command[0],
+        fetched=row.command[0] in _FETCHERS,
+        family=row.family,
+        dialects=("acp",),
+        plan=lambda config, executable, dialect: plan(config, row, row.command_of(executable)),
+        capabilities=row.capabilities,
+        install=row.install or _install(row.command),
+        tested_versions=row.tested,
+        native_options=NATIVE_OPTIONS,
+        env_prefixes=_env_prefixes(name, row),
+    )
+
+
+def _generic() -> Agent:
+    """Its command is all that follows `--`; the executable here is only there to be found."""
+    row = Row("Any agent that speaks ACP", (sys.executable,))
+    return Agent(
+        name=GENERIC,
+        title=row.title,
+        executable=sys.executable,
+        fetched=True,
+        dialects=("acp",),
+        plan=lambda config, executable, dialect: plan(config, row, _command(config)),
+        capabilities=row.capabilities,
+        native_options=NATIVE_OPTIONS,
+        env_prefixes=_env_prefixes(GENERIC, row),
+    )
+
+
+def _env_prefixes(name: str, row: Row) -> tuple[str, ...]:
+    """Its own variables begin with its name, as a rule; and it may work with anyone's models."""
+    return (f"{name.upper().partition('-')[0]}_", *row.env, *MODEL_KEYS)
+
+
+def _command(config: SessionConfig) -> list[str]:
+    if not config.extra_args:
+        raise UsageError("say how to start the agent: dragoman run acp PROMPT -- COMMAND [ARGUMENTS]")
+    wanted = config.extra_args[0]
+    found = shutil.which(wanted, path=environment(config).get("PATH", os.defpath))
+    if found is None:
+        raise SpawnFailed(f"there is no program {wanted!r} on PATH", agent=config.agent)
+    return [os.path.abspath(found)]
+
+
+def _install(command: tuple[str, ...]) -> str:
+    """How to have a fetched agent without its runner."""
+    install = {"npx": "npm install -g", "uvx": "uv tool install"}.get(command[0])
+    return f"{install} {command[2]}" if install is not None else ""
+
+
+# --- a run ---------------------------------------------------------------------------------------------------
+
+
+def plan(config: SessionConfig, row: Row, command: list[str]) -> Plan:
+    """How to start a session: `command` begins with an absolute path."""
+    _check(config)
+    machine = Acp(config.agent)
+    machine.usage_rule = row.usage
+    machine.opening = _opening(config)
+    extra = config.extra_args[1:] if config.agent == GENERIC else config.extra_args
+    return Plan(
+        agent=config.agent,
+        dialect="acp",
+        argv=[*command, *extra],
+        machine=machine,
+        env=environment(config, _env_prefixes(config.agent, row)),
+        cwd=config.cwd,
+        capabilities=row.capabilities,
+        config=told(config),
+        resume=config.resume,
+        roots=machine.opening.directories,
+    )
+
+
+def _check(config: SessionConfig) -> None:
+    for name, instead in _IMPOSSIBLE.items():
+        if getattr(config, name):
+            raise Unsupported(config.agent, name, instead)
+    if config.sandbox in ("read-only", "workspace"):
+        raise Unsupported(
+            config.agent, f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead"
+        )
+    check_options(config, config.agent, NATIVE_OPTIONS)
+
+
+def _opening(config: SessionConfig) -> Opening:
+    native = config.native
+    mode = native.get("mode")
+    return Opening(
+        cwd=os.path.abspath(config.cwd or os.getcwd()),
+        mcp_servers={name: _found(server, config) for name, server in config.mcp_servers.items()},
+        directories=[os.path.abspath(folder) for folder in native.get("add_dirs", [])],
+        resume=config.resume,
+        fork=config.fork,
+        replay=bool(native.get("replay")),
+        auth_method=native.get("auth_method"),
+        modes=(str(mode),) if mode is not None else _MODES.get(config.approve, ()),
+        mode_required=mode is not None or config.approve == "plan",
+        model=config.model,
+        options=dict(native.get("options", {})),
+    )
+
+
+def _found(server: Any, config: SessionConfig) -> Any:
+    """Protocol 2 wants the absolute path of a server's program."""
+    if not isinstance(server, dict) or not isinstance(server.get("command"), str):
+        return server
+    found = shutil.which(server["command"], path=environment(config).get("PATH", os.defpath))
+    return {**server, "command": os.path.abspath(found)} if found is not None else server

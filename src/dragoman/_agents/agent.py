@@ -1,0 +1,126 @@
+"""The record of an agent: what it is called, what it can do, and how a run of it is planned."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct, field
+
+from dragoman._files.redaction import is_secret_name
+from dragoman._model.capabilities import Capability
+from dragoman._model.config import SessionConfig
+from dragoman._model.errors import UsageError
+from dragoman._runtime.plan import Plan
+
+Planner = Callable[[SessionConfig, str, str], Plan]
+"""Called with the configuration, the absolute path of the executable, and the dialect to speak."""
+
+
+def nowhere(environment: Mapping[str, str]) -> list[Path]:
+    """For agents that keep no sessions on disk."""
+    return []
+
+
+class Agent(Struct, frozen=True, kw_only=True):
+    """A program that speaks one or more dialects."""
+
+    name: str
+    title: str
+    executable: str
+    """Its name on PATH."""
+    dialects: tuple[str, ...]
+    """The first is the one to drive it with."""
+    plan: Planner
+    capabilities: frozenset[Capability] = frozenset()
+    install: str = ""
+    """How to get it, in one line."""
+    fetched: bool = False
+    """The executable is a runner (npx, uvx) that fetches the agent: it being there says nothing about the agent."""
+    family: str | None = None
+    """The agent that it is at heart, where it is another one's adapter or descendant."""
+    tested_versions: tuple[str, ...] = ()
+    version_args: tuple[str, ...] = ("--version",)
+    session_dirs: Callable[[Mapping[str, str]], list[Path]] = nowhere
+    """Where its session files are, in a given environment."""
+    native_options: dict[str, str] = field(default_factory=dict)
+    """The keys of SessionConfig.native that it knows, and what they do."""
+    env_prefixes: tuple[str, ...] = ()
+    """How the variables begin that are meant for it: settings, and the keys of its models."""
+
+
+# --- what a configuration may ask, and what may be told of it ------------------------------------------------
+
+
+def check_options(config: SessionConfig, speaker: str, options: Mapping[str, str]) -> None:
+    """Refuse what makes no sense for any agent, and native options that this one does not have."""
+    if config.fork and config.resume is None:
+        raise UsageError("fork needs resume: the id of the session to copy")
+    unknown = sorted(config.native.keys() - options.keys())
+    if unknown:
+        known = ", ".join(options) or "none"
+        raise UsageError(f"{speaker} has no native option {unknown[0]!r}; it has: {known}")
+
+
+def told(config: SessionConfig) -> dict[str, Any]:
+    """What run.started may say: no environment, and no secrets that came with MCP servers."""
+    said: dict[str, Any] = msgspec.to_builtins(config)
+    for name in ("env", "prompt"):
+        said.pop(name, None)
+    if config.mcp_servers:
+        said["mcp_servers"] = sorted(config.mcp_servers)
+    return said
+
+
+# --- what it sees of the environment -------------------------------------------------------------------------
+
+_NAMES: Final = frozenset(
+    (
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "HOSTNAME", "TMPDIR", "TZ", "LANG", "LANGUAGE"),
+        *("TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "FORCE_COLOR", "CI", "EDITOR", "VISUAL", "PAGER"),
+        *("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "SSH_AUTH_SOCK", "SSH_AGENT_PID"),
+        *("GPG_TTY", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"),
+        *(
+            "LD_LIBRARY_PATH",
+            "DYLD_LIBRARY_PATH",
+            "PKG_CONFIG_PATH",
+            "VIRTUAL_ENV",
+            "PYENV_ROOT",
+            "UV_CACHE_DIR",
+        ),
+        *(
+            "JAVA_HOME",
+            "GOPATH",
+            "GOROOT",
+            "CARGO_HOME",
+            "RUSTUP_HOME",
+            "PNPM_HOME",
+            "BUN_INSTALL",
+            "DENO_DIR",
+        ),
+    )
+)
+_PREFIXES: Final = ("LC_", "XDG_", "NODE_", "NVM_", "CONDA_")
+
+MODEL_KEYS: Final = (
+    *("ANTHROPIC_", "OPENAI_", "AZURE_OPENAI_", "GEMINI_", "GOOGLE_", "OPENROUTER_", "MISTRAL_", "DEEPSEEK_"),
+    *("GROQ_", "XAI_", "DASHSCOPE_", "MOONSHOT_", "HF_", "OLLAMA_"),
+)
+"""For agents that work with anyone's models."""
+
+
+def environment(config: SessionConfig, prefixes: tuple[str, ...] = ()) -> dict[str, str]:
+    """All that the agent shall see of the environment; `prefixes` are its record's `env_prefixes`."""
+    if config.inherit_env == "known":
+        inherited = {name: value for name, value in os.environ.items() if _known(name, prefixes)}
+    else:
+        inherited = dict(os.environ) if config.inherit_env else {}
+    return {**inherited, **config.env}
+
+
+def _known(name: str, prefixes: tuple[str, ...]) -> bool:
+    if name.upper() in _NAMES or name.startswith(prefixes):
+        return True
+    return name.startswith(_PREFIXES) and not is_secret_name(name)  # such as NODE_AUTH_TOKEN

@@ -1,0 +1,167 @@
+"""Claude Code: how SessionConfig becomes a command line, and where its sessions are."""
+
+import json
+import os
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from dragoman._agents.agent import Agent, check_options, environment, told
+from dragoman._dialects.claude.stream.machine import ClaudeStream
+from dragoman._model.config import SessionConfig
+from dragoman._model.errors import Unsupported
+from dragoman._runtime.plan import Plan
+
+_STREAMING: Final = (
+    "--print",
+    "--verbose",
+    *("--input-format", "stream-json"),
+    *("--output-format", "stream-json"),
+    *("--permission-prompt-tool", "stdio"),
+    "--include-partial-messages",
+    "--include-hook-events",
+)
+"""Stream-json both ways with stdin held open: a one-shot loses its tail when the reader lags."""
+
+_MODES: Final = {
+    "ask": "default",
+    "dangerous": "default",
+    "edits": "default",
+    "all": "default",
+    "plan": "plan",
+    "never": "default",
+}
+"""All but `plan` are asked for and answered by the policy, whose rules come first: in the CLI's own modes it asks nobody.
+Its acceptEdits lets `rm` and `touch` pass as well; its bypassPermissions is refused to root."""
+
+_VALUES: Final = {
+    "system_prompt": "--system-prompt",
+    "append_system_prompt": "--append-system-prompt",
+    "fallback_model": "--fallback-model",
+    "effort": "--effort",
+    "setting_sources": "--setting-sources",
+}
+_LISTS: Final = {"add_dirs": "--add-dir", "tools": "--tools", "plugin_dirs": "--plugin-dir"}
+_JSON: Final = {"settings": "--settings", "agents": "--agents"}
+_SWITCHES: Final = {
+    "bare": "--bare",
+    "strict_mcp_config": "--strict-mcp-config",
+    "no_persistence": "--no-session-persistence",
+    "replay_user_messages": "--replay-user-messages",
+}
+
+NATIVE_OPTIONS: Final = {
+    **{name: f"{flag} TEXT" for name, flag in _VALUES.items()},
+    **{name: f"{flag} for each item of the list" for name, flag in _LISTS.items()},
+    **{name: f"{flag} JSON" for name, flag in _JSON.items()},
+    **{name: f"{flag} if true" for name, flag in _SWITCHES.items()},
+    "hooks": "hook callbacks by event, as initialize takes them; they arrive as host.called hook_callback",
+    "sdk_mcp_servers": "names of MCP servers that live in the client; they arrive as host.called mcp_message",
+}
+
+_HIDDEN: Final = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
+"""Set inside a session of Claude Code itself; the CLI would take this run for a part of that one."""
+
+
+ENV_PREFIXES: Final = ("ANTHROPIC_", "CLAUDE_")
+_CLOUDS: Final = {
+    "CLAUDE_CODE_USE_BEDROCK": ("AWS_",),
+    "CLAUDE_CODE_USE_VERTEX": ("GOOGLE_", "CLOUD_ML_", "VERTEX_"),
+    "CLAUDE_CODE_USE_FOUNDRY": ("AZURE_",),
+}
+"""Whose models it uses where these are set, and how that cloud's variables begin."""
+
+
+def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+    """How to start a session."""
+    _check(config)
+    machine = ClaudeStream(config.agent)
+    machine.opening = _opening(config)
+    new = str(uuid.uuid4()) if config.resume is None or config.fork else None
+    return Plan(
+        agent=config.agent,
+        dialect=dialect,
+        argv=[executable, *_STREAMING, *_session(config, new), *_flags(config), *config.extra_args],
+        machine=machine,
+        env=_environment(config),
+        cwd=config.cwd,
+        capabilities=machine.capabilities,
+        config=told(config),
+        resume=config.resume,
+        session=new,
+    )
+
+
+def _check(config: SessionConfig) -> None:
+    if config.sandbox in ("read-only", "workspace"):
+        raise Unsupported("claude", f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead")
+    check_options(config, "claude", NATIVE_OPTIONS)
+
+
+def _session(config: SessionConfig, new: str | None) -> list[str]:
+    """A new session's id is chosen here, so that it is known before the CLI says anything."""
+    flags = ["--resume", config.resume] if config.resume is not None else []
+    flags += ["--fork-session"] if config.fork else []
+    return flags + (["--session-id", new] if new is not None else [])
+
+
+def _flags(config: SessionConfig) -> list[str]:
+    flags = ["--permission-mode", _MODES[config.approve]]
+    single: dict[str, Any] = {
+        "--model": config.model,
+        "--max-turns": config.max_turns,
+        "--max-budget-usd": config.max_cost_usd,
+        "--json-schema": None if config.output_schema is None else json.dumps(config.output_schema),
+        "--mcp-config": _mcp_config(config),
+    }
+    several = {"--allowedTools": config.allowed_tools, "--disallowedTools": config.blocked_tools}
+    native = config.native
+    single |= {flag: native.get(name) for name, flag in _VALUES.items()}
+    single |= {flag: json.dumps(native[name]) for name, flag in _JSON.items() if name in native}
+    several |= {flag: native.get(name) or [] for name, flag in _LISTS.items()}
+    for flag, value in single.items():
+        flags += [flag, str(value)] if value is not None else []
+    for flag, values in several.items():
+        flags += [flag, *values] if values else []
+    return flags + [flag for name, flag in _SWITCHES.items() if native.get(name)]
+
+
+def _mcp_config(config: SessionConfig) -> str | None:
+    own = {name: {"type": "sdk", "name": name} for name in config.native.get("sdk_mcp_servers", ())}
+    servers = {**config.mcp_servers, **own}
+    return json.dumps({"mcpServers": servers}) if servers else None
+
+
+def _opening(config: SessionConfig) -> dict[str, Any]:
+    opening: dict[str, Any] = {"hooks": config.native.get("hooks")}
+    if config.native.get("sdk_mcp_servers"):
+        opening["sdkMcpServers"] = list(config.native["sdk_mcp_servers"])
+    return opening
+
+
+def _environment(config: SessionConfig) -> dict[str, str]:
+    settings = {**os.environ, **config.env}
+    clouds = [prefix for name, prefixes in _CLOUDS.items() if settings.get(name) for prefix in prefixes]
+    seen = environment(config, (*ENV_PREFIXES, *clouds))
+    return {name: value for name, value in seen.items() if name not in _HIDDEN}
+
+
+def session_dirs(variables: Mapping[str, str]) -> list[Path]:
+    home = variables.get("CLAUDE_CONFIG_DIR") or os.path.join(variables.get("HOME", "~"), ".claude")
+    return [Path(home).expanduser() / "projects"]
+
+
+AGENT = Agent(
+    name="claude",
+    title="Claude Code",
+    executable="claude",
+    dialects=("claude_stream",),
+    plan=plan,
+    capabilities=ClaudeStream.capabilities,
+    install="npm install -g @anthropic-ai/claude-code",
+    tested_versions=("2.1.197", "2.1.325"),
+    session_dirs=session_dirs,
+    native_options=NATIVE_OPTIONS,
+    env_prefixes=ENV_PREFIXES,
+)

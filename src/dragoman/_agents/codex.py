@@ -1,0 +1,273 @@
+"""Codex: how SessionConfig becomes the parameters of a thread, or the command line of one turn."""
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from dragoman._agents.agent import Agent, check_options, environment, told
+from dragoman._dialects import machine_for
+from dragoman._dialects.codex.app.machine import CodexApp
+from dragoman._dialects.codex.app.wording import mcp_config
+from dragoman._model.config import Approve, Sandbox, SessionConfig
+from dragoman._model.errors import Unsupported, UsageError
+from dragoman._model.toolnames import split_mcp
+from dragoman._runtime.plan import Plan, Step
+
+APP_STOP: Final[tuple[Step, ...]] = (("interrupt", 5.0), ("eof", 5.0), ("SIGTERM", 3.0), ("SIGKILL", 3.0))
+"""SIGINT would leave the commands that it runs behind; the end of its input does not."""
+EXEC_STOP: Final[tuple[Step, ...]] = (("SIGINT", 5.0), ("SIGKILL", 3.0))
+"""Here it is SIGTERM that leaves them behind."""
+
+ENV_PREFIXES: Final = ("OPENAI_", "CODEX_", "AZURE_OPENAI_", "RUST_")
+"""A model provider of config.toml with a key of its own needs `env`, or inherit_env=True."""
+
+_POLICIES: Final[dict[Approve, tuple[str, str]]] = {
+    "ask": ("untrusted", "workspace-write"),
+    "edits": ("untrusted", "workspace-write"),
+    "dangerous": ("untrusted", "workspace-write"),
+    "all": ("untrusted", "danger-full-access"),
+    "plan": ("never", "read-only"),
+    "never": ("untrusted", "read-only"),
+}
+"""When Codex asks, and where it may write if the configuration does not say. With `untrusted` it asks for all but what
+only looks, so that the policy decides, whose rules come first. With `never` it asks nobody: what the sandbox does not
+allow fails."""
+
+_EXEC_SANDBOX: Final[dict[Approve, str]] = {
+    **{mode: sandbox for mode, (_, sandbox) in _POLICIES.items()},
+    "ask": "read-only",
+    "dangerous": "read-only",
+}
+"""`codex exec` asks nobody: what would be asked must not work."""
+
+_SANDBOX: Final = {"read-only": "read-only", "workspace": "workspace-write", "full": "danger-full-access"}
+
+_HELD: Final[dict[Approve, tuple[Sandbox, ...]]] = {
+    "all": ("read-only", "workspace"),
+    "edits": ("read-only",),
+    "dangerous": ("read-only",),
+}
+"""Sandboxes that hold only if nobody is asked: what is approved Codex runs outside of its sandbox."""
+
+_THREAD_OPTIONS: Final = {
+    "model_provider": "modelProvider",
+    "base_instructions": "baseInstructions",
+    "developer_instructions": "developerInstructions",
+    "service_tier": "serviceTier",
+    "personality": "personality",
+    "approvals_reviewer": "approvalsReviewer",
+}
+_NEW_THREAD_OPTIONS: Final = {"ephemeral": "ephemeral", "dynamic_tools": "dynamicTools"}
+_TURN_OPTIONS: Final = {"effort": "effort", "summary": "summary"}
+
+NATIVE_OPTIONS: Final = {
+    **{
+        name: f"{field} of thread/start, thread/resume and thread/fork"
+        for name, field in _THREAD_OPTIONS.items()
+    },
+    **{name: f"{field} of thread/start" for name, field in _NEW_THREAD_OPTIONS.items()},
+    **{name: f"{field} of turn/start; it stays" for name, field in _TURN_OPTIONS.items()},
+    "config": "keys of config.toml, over what is there",
+}
+
+
+def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+    """How to start a session."""
+    _check(config)
+    program = native_binary(executable)
+    return _exec_plan(config, program) if dialect == "codex_exec" else _app_plan(config, program)
+
+
+def _check(config: SessionConfig) -> None:
+    check_options(config, "codex", NATIVE_OPTIONS)
+    if config.policy is not None and _held(config):
+        raise Unsupported(
+            "codex",
+            f"policy with approve={config.approve} and sandbox={config.sandbox}",
+            "To keep the sandbox it asks nobody, so no rule could be obeyed",
+        )
+
+
+# --- app-server --------------------------------------------------------------------------------------------
+
+
+def _app_plan(config: SessionConfig, program: str) -> Plan:
+    machine = CodexApp(config.agent)
+    machine.opening = _opening(config)
+    return Plan(
+        agent=config.agent,
+        dialect=machine.dialect,
+        argv=[program, "app-server", *config.extra_args],
+        machine=machine,
+        env=environment(config, ENV_PREFIXES),
+        cwd=config.cwd,
+        capabilities=machine.capabilities,
+        stop=APP_STOP,
+        config=told(config),
+        resume=config.resume,
+    )
+
+
+def _held(config: SessionConfig) -> bool:
+    return config.sandbox in _HELD.get(config.approve, ())
+
+
+def _opening(config: SessionConfig) -> dict[str, Any]:
+    policy, sandbox = _POLICIES[config.approve]
+    if config.approve != "plan":  # which only looks, wherever it could write
+        sandbox = _SANDBOX.get(config.sandbox, sandbox)
+    native = config.native
+    params: dict[str, Any] = {
+        "cwd": os.path.abspath(config.cwd) if config.cwd is not None else None,
+        "model": config.model,
+        "approvalPolicy": "never" if _held(config) else policy,
+        "sandbox": sandbox,
+        "config": _settings(config) or None,
+        **{field: native.get(name) for name, field in _THREAD_OPTIONS.items()},
+    }
+    if config.resume is None:
+        method = "thread/start"
+        params |= {field: native.get(name) for name, field in _NEW_THREAD_OPTIONS.items()}
+    else:
+        method = "thread/fork" if config.fork else "thread/resume"
+        params |= {"threadId": config.resume, "excludeTurns": True}
+    first = {field: native[name] for name, field in _TURN_OPTIONS.items() if name in native}
+    every = {"outputSchema": config.output_schema} if config.output_schema is not None else {}
+    opening = {
+        "method": method,
+        "params": {name: value for name, value in params.items() if value is not None},
+        "first_turn": first,
+        "turn": every,
+    }
+    return {**opening, "mode": "plan"} if config.approve == "plan" else opening
+
+
+def _settings(config: SessionConfig) -> dict[str, Any]:
+    """What is set over config.toml."""
+    settings: dict[str, Any] = dict(config.native.get("config") or {})
+    servers = {name: dict(server) for name, server in mcp_config(config.mcp_servers).items()}
+    for list_name, tools in (
+        ("enabled_tools", config.allowed_tools),
+        ("disabled_tools", config.blocked_tools),
+    ):
+        for tool in tools:
+            server, name = split_mcp(tool)
+            if server is None or server not in servers:
+                raise Unsupported(
+                    "codex",
+                    f"allowing or blocking the tool {tool}",
+                    "It can only choose among the tools of mcp_servers (mcp__SERVER__TOOL)",
+                )
+            servers[server].setdefault(list_name, []).append(name)
+    if servers:
+        settings["mcp_servers"] = {**settings.get("mcp_servers", {}), **servers}
+    return settings
+
+
+# --- exec --------------------------------------------------------------------------------------------------
+
+
+def _exec_plan(config: SessionConfig, program: str) -> Plan:
+    """One turn, its prompt on the command line. With stdin open it would wait for more of it."""
+    if config.prompt is None:
+        raise UsageError("codex exec takes its prompt when it starts: give prompt=..., or use codex_app")
+    if config.output_schema is not None:
+        raise Unsupported("codex", "output_schema in codex_exec", "Use the dialect codex_app instead")
+    machine = machine_for("codex_exec", config.agent)
+    return Plan(
+        agent=config.agent,
+        dialect="codex_exec",
+        argv=[program, *_exec_args(config), *config.extra_args, *_exec_prompt(config)],
+        machine=machine,
+        env=environment(config, ENV_PREFIXES),
+        cwd=config.cwd,
+        capabilities=machine.capabilities,
+        one_shot=True,
+        stop=EXEC_STOP,
+        config={**told(config), "prompt": config.prompt},
+        resume=config.resume,
+    )
+
+
+def _exec_args(config: SessionConfig) -> list[str]:
+    args = ["exec", "--json", "--skip-git-repo-check"]
+    asked_for = config.sandbox if config.approve not in ("plan", "never") else "none"
+    args += ["--sandbox", _SANDBOX.get(asked_for, _EXEC_SANDBOX[config.approve])]
+    if config.model is not None:
+        args += ["--model", config.model]
+    native = config.native
+    settings = {
+        **_settings(config),
+        "model_provider": native.get("model_provider"),
+        "developer_instructions": native.get("developer_instructions"),
+        "model_reasoning_effort": native.get("effort"),
+        "model_reasoning_summary": native.get("summary"),
+    }
+    if unsaid := native.keys() & {"base_instructions", "dynamic_tools", "approvals_reviewer", "personality"}:
+        raise Unsupported("codex", f"{sorted(unsaid)[0]} in codex_exec", "Use the dialect codex_app instead")
+    for key, value in settings.items():
+        args += ["--config", f"{key}={_toml(value)}"] if value is not None else []
+    return [*args, "--ephemeral"] if native.get("ephemeral") else args
+
+
+def _exec_prompt(config: SessionConfig) -> list[str]:
+    """A prompt may begin with a dash."""
+    assert config.prompt is not None
+    if config.resume is None:
+        return ["--", config.prompt]
+    return ["fork" if config.fork else "resume", config.resume, "--", config.prompt]
+
+
+def _toml(value: Any) -> str:
+    """A value as TOML writes it on one line. Its strings may be escaped as JSON escapes them."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(str(key))} = {_toml(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+# --- where things are --------------------------------------------------------------------------------------
+
+_SYSTEMS: Final = {"linux": "unknown-linux-musl", "darwin": "apple-darwin"}
+_PROCESSORS: Final = {"x86_64": "x86_64", "amd64": "x86_64", "arm64": "aarch64", "aarch64": "aarch64"}
+
+
+def native_binary(executable: str) -> str:
+    """The program behind the script that npm installs, which costs a quarter of a second; else as given."""
+    script = Path(executable).resolve()
+    if script.suffix != ".js":
+        return executable
+    package = script.parent.parent
+    triple = f"{_PROCESSORS.get(platform.machine().lower(), '*')}-{_SYSTEMS.get(sys.platform, '*')}"
+    vendors = (package, *package.parent.glob("codex-*"), *package.glob("node_modules/@openai/codex-*"))
+    for vendor in vendors:
+        for layout in ("bin/codex", "codex/codex"):
+            for found in sorted(vendor.glob(f"vendor/{triple}/{layout}")):
+                if os.access(found, os.X_OK):
+                    return str(found)
+    return executable
+
+
+def session_dirs(variables: Mapping[str, str]) -> list[Path]:
+    home = variables.get("CODEX_HOME") or os.path.join(variables.get("HOME", "~"), ".codex")
+    return [Path(home).expanduser() / "sessions"]
+
+
+AGENT = Agent(
+    name="codex",
+    title="Codex CLI",
+    executable="codex",
+    dialects=("codex_app", "codex_exec"),
+    plan=plan,
+    capabilities=CodexApp.capabilities,
+    install="npm install -g @openai/codex",
+    tested_versions=("0.166.0",),
+    session_dirs=session_dirs,
+    native_options=NATIVE_OPTIONS,
+    env_prefixes=ENV_PREFIXES,
+)

@@ -1,0 +1,76 @@
+"""The demo agent: a script that speaks ACP, shipped with this package."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+from dragoman._agents.agent import Agent, check_options, environment
+from dragoman._dialects.acp.machine import Acp
+from dragoman._dialects.acp.opening import Opening
+from dragoman._model.capabilities import Capability
+from dragoman._model.config import SessionConfig
+from dragoman._runtime.plan import Plan
+
+PROGRAM: Final = str(Path(__file__).parent.parent / "testing" / "_demo_agent.py")
+VERSION: Final = "2.0"
+
+CAPABILITIES: Final = frozenset(
+    (
+        Capability.PROMPT,
+        Capability.INTERRUPT,
+        Capability.PERMISSIONS,
+        Capability.REMEMBER,
+        Capability.HOST_CALLS,
+        Capability.PARTIALS,
+        Capability.THINKING,
+        Capability.RESUME,
+        Capability.COST,
+        Capability.MANY_SESSIONS,
+    )
+)
+
+NATIVE_OPTIONS: Final = {
+    "pace": "seconds per beat of its script; 0 for none",
+    "sessions": "a directory to keep its sessions in, so that they can be resumed",
+}
+
+
+def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+    """How to start it. Whatever else was asked for, it knows one job; see testing/demo_agent.py."""
+    check_options(config, "demo", NATIVE_OPTIONS)
+    options = [(f"--{name}", str(config.native[name])) for name in NATIVE_OPTIONS if name in config.native]
+    machine = Acp(config.agent)
+    machine.opening = Opening(
+        cwd=os.path.abspath(config.cwd or os.getcwd()), resume=config.resume, replay=True
+    )
+    return Plan(
+        agent=config.agent,
+        dialect=dialect,
+        argv=[
+            executable,
+            "-I",
+            PROGRAM,
+            *(word for option in options for word in option),
+            *config.extra_args,
+        ],
+        machine=machine,
+        env=environment(config),
+        cwd=config.cwd,
+        capabilities=CAPABILITIES,
+        resume=config.resume,
+        cli_version=VERSION,
+    )
+
+
+AGENT = Agent(
+    name="demo",
+    title="Demo agent (scripted)",
+    executable=sys.executable,
+    dialects=("acp",),
+    plan=plan,
+    capabilities=CAPABILITIES,
+    tested_versions=(VERSION,),
+    version_args=("-I", PROGRAM, "--version"),
+    native_options=NATIVE_OPTIONS,
+)

@@ -1,0 +1,177 @@
+"""Gemini CLI: over ACP as any other agent of that protocol, or one process for each turn with stream-json."""
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec import structs
+
+from dragoman._agents import acp
+from dragoman._agents.agent import Agent, check_options, environment, told
+from dragoman._dialects import machine_for
+from dragoman._model.capabilities import Capability
+from dragoman._model.config import Approve, SessionConfig
+from dragoman._model.errors import Unsupported, UsageError
+from dragoman._runtime.plan import Plan, Step
+
+ENV_PREFIXES: Final = ("GEMINI_", "GOOGLE_", "CODE_ASSIST_")
+
+_ENVIRONMENT: Final = {
+    "GEMINI_CLI_NO_RELAUNCH": "true",
+    "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    "GEMINI_PTY_INFO": "child_process",
+    "NO_COLOR": "1",
+}
+"""Unless the environment says otherwise. Without the first a parent process ignores every signal but SIGKILL;
+without the second a folder that nobody has trusted in a terminal ends the run; with a pseudo-terminal the output
+of commands is lost over ACP."""
+
+_ACP_STOP: Final[tuple[Step, ...]] = (("interrupt", 5.0), ("eof", 5.0), ("SIGTERM", 3.0), ("SIGKILL", 3.0))
+_STREAM_STOP: Final[tuple[Step, ...]] = (("SIGTERM", 5.0), ("SIGKILL", 3.0))
+
+_APPROVAL: Final[dict[Approve, str]] = {
+    "ask": "default",
+    "dangerous": "default",
+    "never": "default",
+    "edits": "auto_edit",
+    "all": "yolo",
+    "plan": "plan",
+}
+"""Without a client to ask, stream-json does not even offer the model what would be asked."""
+
+_LISTS: Final = {
+    "extensions": "--extensions",
+    "policies": "--policy",
+    "allowed_mcp_servers": "--allowed-mcp-server-names",
+}
+
+_OWN_OPTIONS: Final = {
+    **{name: f"{flag} for each item of the list" for name, flag in _LISTS.items()},
+    "debug": "--debug if true",
+}
+_STREAM_OPTIONS: Final = {"add_dirs": "--include-directories for each item of the list", **_OWN_OPTIONS}
+
+NATIVE_OPTIONS: Final = {**acp.NATIVE_OPTIONS, **_OWN_OPTIONS}
+
+_LACKS: Final = frozenset(
+    (
+        Capability.FORK,
+        Capability.LIVE_FORK,
+        Capability.SET_OPTION,
+        Capability.COMPACT,
+        Capability.COST,
+        Capability.QUESTIONS,
+    )
+)
+"""What ACP has a word for and Gemini CLI answers with "Method not found", or never says."""
+
+_IMPOSSIBLE: Final = {
+    "output_schema": "Ask for it in the prompt",
+    "blocked_tools": "Use native={'policies': [...]} with a policy file that denies them",
+    "fork": "It can only go on with a session",
+}
+
+
+def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+    """How to start a session."""
+    for name, instead in _IMPOSSIBLE.items():
+        if getattr(config, name):
+            raise Unsupported("gemini", name, instead)
+    return _stream_plan(config, executable) if dialect == "gemini_stream" else _acp_plan(config, executable)
+
+
+def _acp_plan(config: SessionConfig, executable: str) -> Plan:
+    """Everything but the tools that need no permission can be said in the protocol."""
+    variables = _environment(config)
+    if config.resume is not None and _just_begun(config.resume, variables):
+        raise UsageError(
+            f"Gemini CLI would empty the session {config.resume}, because it began in this very minute: "
+            "resume it in the next one, or with the dialect gemini_stream"
+        )
+    native = {name: value for name, value in config.native.items() if name not in _OWN_OPTIONS}
+    common = structs.replace(config, native=native, allowed_tools=[])
+    made = acp.plan(common, acp.rows()["gemini"], [executable, "--acp", *_flags(config)])
+    return structs.replace(
+        made,
+        env=variables,
+        capabilities=made.capabilities - _LACKS,
+        stop=_ACP_STOP,
+        config=told(config),
+    )
+
+
+def _just_begun(session: str, variables: Mapping[str, str]) -> bool:
+    """CLI 0.61.0 writes an empty history to a file that is named by the minute when it loads a session over ACP; in
+    the minute in which the session began, that is the file with its history."""
+    name = f"session-{datetime.now(UTC):%Y-%m-%dT%H-%M}-{session[:8]}.jsonl"
+    return any(list(folder.glob(f"*/chats/{name}")) for folder in session_dirs(variables))
+
+
+def _stream_plan(config: SessionConfig, executable: str) -> Plan:
+    """One turn, its prompt on the command line; the next one resumes the session by its id. Its stdout is a file:
+    the CLI exits without waiting for what a pipe has not taken (capture big_text_slow_norelaunch)."""
+    if not config.prompt:
+        raise UsageError("gemini_stream takes its prompt when it starts: give prompt=..., or use acp")
+    if config.mcp_servers:
+        raise Unsupported("gemini", "mcp_servers in gemini_stream", "Use the dialect acp instead")
+    check_options(config, "gemini_stream", _STREAM_OPTIONS)
+    argv = [executable, "--output-format", "stream-json", "--approval-mode", _APPROVAL[config.approve]]
+    argv += ["--resume", config.resume] if config.resume is not None else []
+    argv += _several("--include-directories", config.native.get("add_dirs"))
+    machine = machine_for("gemini_stream", config.agent)
+    return Plan(
+        agent=config.agent,
+        dialect=machine.dialect,
+        argv=[*argv, *_flags(config), *config.extra_args, f"--prompt={config.prompt}"],
+        machine=machine,
+        env=_environment(config),
+        cwd=config.cwd,
+        capabilities=machine.capabilities,
+        one_shot=True,
+        spool=True,
+        stop=_STREAM_STOP,
+        config=told(config),
+        resume=config.resume,
+    )
+
+
+def _flags(config: SessionConfig) -> list[str]:
+    """What is said the same way in both dialects."""
+    if config.sandbox in ("read-only", "workspace"):
+        raise Unsupported("gemini", f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead")
+    flags = ["--model", config.model] if config.model is not None else []
+    flags += _several("--allowed-tools", config.allowed_tools)
+    for name, flag in _LISTS.items():
+        flags += _several(flag, config.native.get(name))
+    return [*flags, "--debug"] if config.native.get("debug") else flags
+
+
+def _several(flag: str, values: Any) -> list[str]:
+    """A flag before each value: one before all of them would swallow what follows."""
+    return [part for value in values or () for part in (flag, str(value))]
+
+
+def _environment(config: SessionConfig) -> dict[str, str]:
+    return {**_ENVIRONMENT, **environment(config, ENV_PREFIXES)}
+
+
+def session_dirs(variables: Mapping[str, str]) -> list[Path]:
+    home = variables.get("GEMINI_CLI_HOME") or variables.get("HOME", "~")
+    return [Path(os.path.join(home, ".gemini", "tmp")).expanduser()]
+
+
+AGENT = Agent(
+    name="gemini",
+    title="Gemini CLI",
+    executable="gemini",
+    dialects=("acp", "gemini_stream"),
+    plan=plan,
+    capabilities=acp.rows()["gemini"].capabilities - _LACKS,
+    install="npm install -g @google/gemini-cli",
+    tested_versions=("0.61.0",),
+    session_dirs=session_dirs,
+    native_options=NATIVE_OPTIONS,
+    env_prefixes=ENV_PREFIXES,
+)

@@ -1,0 +1,40 @@
+"""`dragoman check`: whether what always holds, holds in a file."""
+
+import click
+
+from dragoman._cli.terminal.formatting import plural
+from dragoman._cli.terminal.inputs import FROM_HELP, events_in, given_from
+from dragoman._contract.invariants import Invariants
+from dragoman._model.errors import DragomanError
+
+HOLDS, BROKEN, UNREADABLE = 0, 1, 2
+
+
+@click.command
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--from", "dialect", metavar="DIALECT", callback=given_from, help=FROM_HELP)
+@click.pass_context
+def command(ctx: click.Context, files: tuple[str, ...], dialect: str | None) -> None:
+    """Convert each FILE and report every rule of the event model that it breaks.
+
+    Exits 0 if all hold, 1 if one is broken, 2 if a file cannot be read. How a turn ended does not matter here.
+    """
+    ctx.exit(max(_check(file, dialect) for file in files))
+
+
+def _check(file: str, dialect: str | None) -> int:
+    rules = Invariants()
+    count, broken = 0, []
+    try:
+        with events_in(file, dialect) as events:
+            for event in events:
+                count += 1
+                broken += rules.feed(event)
+    except DragomanError as error:
+        click.echo(f"dragoman: {error.message}", err=True)
+        return UNREADABLE
+    broken += rules.end()
+    click.echo(f"{file}: {'broken' if broken else 'holds'} ({plural(count, 'event')})")
+    for what in broken:
+        click.echo(f"  {what}")
+    return BROKEN if broken else HOLDS

@@ -1,0 +1,32 @@
+"""`dragoman permission-server`: the policy as an MCP tool, for `claude --permission-prompt-tool`."""
+
+import sys
+
+import click
+
+from dragoman._model.config import APPROVE_MODES, Approve
+from dragoman._policy import rulebook
+from dragoman._policy.policy import Policy
+from dragoman._runtime.permission_server import by_policy, serve
+
+
+@click.command
+@click.option("--agent", default="claude", show_default=True, help="Whose permissions these are.")
+@click.option("--approve", type=click.Choice(APPROVE_MODES), default="ask", show_default=True)
+@click.option("--policy", "file", metavar="FILE", help="Rules that come before all others.")
+@click.option("--cwd", default=".", show_default=True)
+@click.option("--ask", metavar="SOCKET", help="Where a running program is asked what no rule settles.")
+def command(agent: str, approve: Approve, file: str | None, cwd: str, ask: str | None) -> None:
+    """Answer permission requests over MCP on stdin and stdout, by the rules of `dragoman policy`.
+
+    \b
+    claude -p "…" --permission-prompt-tool mcp__dragoman__approve \\
+      --mcp-config '{"mcpServers":{"dragoman":{"command":"dragoman","args":["permission-server"]}}}'
+    """
+    policy = Policy(approve, rulebook.load(cwd, file))
+
+    def write(line: bytes) -> None:
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+
+    serve(sys.stdin.buffer, write, by_policy(policy, agent, cwd, ask))

@@ -1,0 +1,69 @@
+"""`dragoman policy`: what the rules say of a tool call, before an agent asks."""
+
+import json
+from typing import Any
+
+import click
+
+from dragoman._model import toolnames
+from dragoman._model.config import APPROVE_MODES, Approve
+from dragoman._model.errors import UsageError
+from dragoman._model.events import PermissionRequested
+from dragoman._policy import rulebook
+from dragoman._policy.policy import Policy
+from dragoman._policy.rules import Asked
+
+
+@click.group
+def command() -> None:
+    """Look at the rules: who may do what.
+
+    Rules are read from --policy FILE, then from your own file, then from the project's .dragoman/policy.toml.
+    The first that matches wins; what none settles is up to the approve mode.
+    """
+
+
+@command.command
+@click.argument("tool")
+@click.argument("input", default="{}")
+@click.option("--agent", default="claude", show_default=True)
+@click.option("--approve", type=click.Choice(APPROVE_MODES), default="ask", show_default=True)
+@click.option("--policy", "file", metavar="FILE", help="Rules that come before all others.")
+@click.option("--cwd", default=".", show_default=True)
+@click.option("--json", "as_json", is_flag=True)
+def test(
+    tool: str, input: str, agent: str, approve: Approve, file: str | None, cwd: str, as_json: bool
+) -> None:
+    """Say what would become of a call of TOOL with INPUT (a JSON object; for a shell tool also the bare command)."""
+    request = PermissionRequested(
+        request_id="test",
+        tool_name=tool,
+        kind=toolnames.kind_of(tool),
+        input=_input(tool, input),
+        agent=agent,
+    )
+    verdict = Policy(approve, rulebook.load(cwd, file)).verdict(Asked.of(request, cwd))
+    if as_json:
+        click.echo(json.dumps({"effect": verdict.effect, "rule": verdict.rule, "message": verdict.message}))
+        return
+    click.echo(f"{verdict.effect}: {verdict.rule}")
+    if verdict.message:
+        click.echo(f"  the agent is told: {verdict.message}")
+
+
+@command.command
+@click.option("--cwd", default=".", show_default=True)
+def where(cwd: str) -> None:
+    """Say which files the rules are read from."""
+    for path in (rulebook.user_file(), f"{cwd}/{rulebook.PROJECT_FILE}", rulebook.DANGEROUS):
+        click.echo(path)
+
+
+def _input(tool: str, text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = {"command": text} if toolnames.kind_of(tool) == "execute" else None
+    if not isinstance(value, dict):
+        raise UsageError(f'the input of {tool} is a JSON object, such as \'{{"file_path": "a.py"}}\'')
+    return value

@@ -1,0 +1,271 @@
+"""`dragoman run`: an agent on a prompt, watched live."""
+
+import base64
+import json
+import mimetypes
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dragoman._cli.terminal.view_options import Viewer, extended_option, profile_option
+from dragoman._model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
+from dragoman._model.content import ImageBlock
+from dragoman._projections.published import VIEWS, Profile
+
+EXTRA = "extra_args"
+
+
+class WithExtraArgs(click.Command):
+    """What follows `--` is for the agent, word by word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            border = args.index("--")
+            args, ctx.meta[EXTRA] = args[:border], args[border + 1 :]
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "[-- AGENT ARGS...]"]
+
+
+def _pair(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+    for value in values:
+        if not value.partition("=")[0] or "=" not in value:
+            raise click.BadParameter(f"{value!r} is not KEY=VALUE")
+    return dict(value.split("=", 1) for value in values)
+
+
+def _json_object(ctx: click.Context, param: click.Parameter, file: str | None) -> dict[str, Any] | None:
+    if file is None:
+        return None
+    try:
+        value = json.loads(Path(file).read_bytes())
+    except (OSError, ValueError) as error:
+        raise click.BadParameter(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+    if not isinstance(value, dict):
+        raise click.BadParameter(f"{file} holds no JSON object")
+    return value
+
+
+def _images(ctx: click.Context, param: click.Parameter, files: tuple[str, ...]) -> list[ImageBlock]:
+    blocks = []
+    for file in files:
+        mime = mimetypes.guess_type(file)[0] or ""
+        if not mime.startswith("image/"):
+            raise click.BadParameter(f"{file}: the name does not tell what kind of image it is")
+        try:
+            data = base64.b64encode(Path(file).read_bytes()).decode()
+        except OSError as error:
+            raise click.BadParameter(f"{file}: {error.strerror}") from error
+        blocks.append(ImageBlock(mime_type=mime, data=data))
+    return blocks
+
+
+FILE = click.Path(dir_okay=False)
+
+
+@click.command(cls=WithExtraArgs)
+@click.argument("agent")
+@click.argument("prompt", required=False)
+@click.option("--cwd", type=click.Path(file_okay=False), help="Where it works; here, if not given.")
+@click.option("--model", help="Which model it shall use.")
+@click.option(
+    "--approve", type=click.Choice(APPROVE_MODES), default="ask", help="What is asked before it is done."
+)
+@click.option(
+    "--policy", type=FILE, metavar="FILE", help="Rules that come before your own and the project's."
+)
+@click.option(
+    "--sandbox",
+    type=click.Choice(SANDBOX_MODES),
+    default="none",
+    help="What the agent's sandbox lets it touch.",
+)
+@click.option(
+    "--allow-tool", "allowed_tools", multiple=True, metavar="TOOL", help="Allow without asking. Repeatable."
+)
+@click.option("--block-tool", "blocked_tools", multiple=True, metavar="TOOL", help="Never allow. Repeatable.")
+@click.option("--max-turns", type=click.IntRange(min=1), help="How often the model may answer.")
+@click.option(
+    "--max-cost",
+    "max_cost_usd",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="USD",
+    help="What it may cost.",
+)
+@click.option(
+    "--allow-unknown-cost",
+    is_flag=True,
+    help="With --max-cost: go on where nobody knows what the model costs.",
+)
+@click.option("--max-tokens", type=click.IntRange(min=1), help="How many tokens it may use.")
+@click.option("--max-tool-calls", type=click.IntRange(min=0), help="How many tools it may call.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For the whole run."
+)
+@click.option(
+    "--idle-timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="For its silence while it works.",
+)
+@click.option("--resume", metavar="SESSION", help="Go on with a session, by its id.")
+@click.option("--fork", is_flag=True, help="With --resume: in a copy of it.")
+@click.option(
+    "--mcp-config",
+    type=FILE,
+    callback=_json_object,
+    metavar="FILE",
+    help='MCP servers, as JSON: {"mcpServers": {...}}.',
+)
+@click.option(
+    "--output-schema",
+    type=FILE,
+    callback=_json_object,
+    metavar="FILE",
+    help="JSON Schema of the final answer.",
+)
+@click.option(
+    "--image",
+    "images",
+    multiple=True,
+    type=FILE,
+    callback=_images,
+    metavar="FILE",
+    help="Show it an image. Repeatable.",
+)
+@click.option("--record", type=FILE, metavar="FILE", help="Keep the traffic, for replay, check and convert.")
+@click.option("--redact/--no-redact", default=True, help="Keep keys and tokens out of the recording.")
+@click.option("--dialect", help="Which of its languages it shall speak.")
+@click.option("--executable", metavar="PATH", help="The program, if not the agent's own on PATH.")
+@click.option(
+    "--env", multiple=True, callback=_pair, metavar="KEY=VALUE", help="Set for the agent. Repeatable."
+)
+@click.option("--clean-env", is_flag=True, help="The agent sees what --env sets and nothing else.")
+@click.option("--all-env", is_flag=True, help="The agent sees all variables, not only what is meant for it.")
+@click.option(
+    "--option",
+    "native",
+    multiple=True,
+    callback=_pair,
+    metavar="KEY=VALUE",
+    help="An option only this agent has; VALUE is JSON or text. Repeatable.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Canonical JSONL instead of text.")
+@click.option(
+    "--native", "keep_lines", is_flag=True, help="With --json: have events carry the agent's exact lines."
+)
+@click.option(
+    "--view", type=click.Choice(list(VIEWS)), help="JSONL in the model that another program speaks."
+)
+@profile_option
+@extended_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    prompt: str | None,
+    images: list[ImageBlock],
+    mcp_config: dict[str, Any] | None,
+    native: dict[str, str],
+    clean_env: bool,
+    all_env: bool,
+    as_json: bool,
+    view: str | None,
+    profile: Profile | None,
+    extended: bool,
+    **fields: Any,
+) -> None:
+    """Run AGENT on PROMPT and show what it does, as it does it.
+
+    PROMPT is read from stdin if it is "-", or if there is none and stdin is a pipe. Permissions are asked for at the
+    keyboard; where there is no terminal, or with --json or --view, they are denied. Ctrl-C interrupts the turn;
+    SIGTERM and SIGHUP stop the agent in good order; a second signal stops it at once.
+
+    \b
+    Exits 0 completed, 1 failed, 2 wrong usage, 3 agent not found or not started,
+    4 ended by a denial, 5 limit reached, 124 timeout, 130 interrupted (143 SIGTERM, 129 SIGHUP).
+    """
+    given: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
+    config = SessionConfig(
+        prompt=_read(prompt),
+        mcp_servers=_servers(mcp_config),
+        native={key: _value(text) for key, text in native.items()},
+        inherit_env="known" if clean_env == all_env else all_env,
+        extra_args=ctx.meta.get(EXTRA, []),
+        **given,
+    )
+    if clean_env and all_env:
+        raise click.UsageError("--clean-env and --all-env exclude each other.")
+    if view is not None and as_json:
+        raise click.UsageError("--json and --view exclude each other.")
+    viewer = Viewer(view, profile=profile or "live", extended=extended) if view is not None else None
+    ctx.exit(drive(config, images, as_json=as_json, viewer=viewer))
+
+
+def drive(
+    config: SessionConfig, images: list[ImageBlock], *, as_json: bool, viewer: Viewer | None = None
+) -> int:
+    """Run it, shown or as JSON; the exit status."""
+    from dragoman._cli.terminal.live_run import Drive, interactive
+
+    if viewer is not None:
+        status = Drive(config, lambda event: _write(viewer.see(event)), blocks=images).run()
+        _write(viewer.end())
+        return status
+    if as_json:
+        return Drive(config, _write_event, blocks=images).run()
+
+    from dragoman._cli.terminal.console import console
+    from dragoman._cli.terminal.keyboard import Keyboard
+    from dragoman._cli.terminal.renderer import Renderer
+    from dragoman._cli.terminal.request_queue import Desk
+
+    renderer = Renderer(console())
+    try:
+        if interactive():
+            desk = Desk(renderer.show, Keyboard(renderer.pen))
+            return Drive(config, desk.see, desk, blocks=images, tell=renderer.remark).run()
+        return Drive(config, renderer.show, blocks=images).run()
+    finally:
+        renderer.close()
+
+
+def _write_event(event: Any) -> None:
+    from dragoman._wire.event_json import encode
+
+    _write((encode(event) + b"\n",))
+
+
+def _write(lines: Iterable[bytes]) -> None:
+    for line in lines:
+        sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+
+
+def _read(prompt: str | None) -> str:
+    if prompt == "-" or (prompt is None and not sys.stdin.isatty()):
+        prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if prompt is None:
+        raise click.UsageError("Missing argument 'PROMPT'. Give one, or pipe it in.")
+    if not prompt.strip():
+        raise click.UsageError("The prompt is empty.")
+    return prompt
+
+
+def _servers(config: dict[str, Any] | None) -> dict[str, Any]:
+    """The servers in a file as agents keep them, with or without the key around them."""
+    servers = config.get("mcpServers", config) if config is not None else {}
+    if not isinstance(servers, dict):
+        raise click.UsageError('--mcp-config: "mcpServers" is no JSON object.')
+    return servers
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,1 @@
+"""What draws on a terminal and listens to its keyboard."""

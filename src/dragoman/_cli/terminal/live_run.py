@@ -1,0 +1,164 @@
+"""A run as the command line drives it: shown or printed, asked at the keyboard, stopped by a signal."""
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
+from typing import Final
+
+import anyio
+import click
+
+from dragoman._cli.terminal.exit_status import Outcome
+from dragoman._model.capabilities import Capability
+from dragoman._model.commands import Answer, AnswerQuestion, Reply
+from dragoman._model.config import SessionConfig
+from dragoman._model.content import ContentBlock
+from dragoman._model.errors import DragomanError, Unsupported
+from dragoman._model.events import (
+    Event,
+    PermissionRequested,
+    QuestionAsked,
+    SubagentEnded,
+    SubagentStarted,
+    TurnEnded,
+)
+from dragoman._runtime.requests import Handler, Ruling, Verdict
+from dragoman._runtime.session import Session
+from dragoman._runtime.standing import Request
+from dragoman.api import open as open_session
+
+KILL_AFTER: Final = 1.0
+"""Seconds between the second signal and the end of an agent that does not listen."""
+
+NO_TERMINAL = "Denied: there is no terminal to ask at. Run dragoman at a terminal, or with --approve edits or --approve all."
+
+
+async def nobody(request: Request, session: Session) -> Verdict:
+    """The answer where no one can be asked."""
+    id = request.request_id
+    if isinstance(request, PermissionRequested):
+        return Ruling(verdict=Answer(request=id, message=NO_TERMINAL), rule="no terminal")
+    if isinstance(request, QuestionAsked):
+        return AnswerQuestion(request=id, action="cancelled")
+    return Reply(request=id)
+
+
+class Drive:
+    """One prompt, from the agent's start to its end. `see` gets every event."""
+
+    def __init__(
+        self,
+        config: SessionConfig,
+        see: Callable[[Event], None],
+        handler: Handler = nobody,
+        *,
+        blocks: Sequence[ContentBlock] = (),
+        tell: Callable[[str], None] | None = None,
+    ) -> None:
+        self._config = config
+        self._see = see
+        self._blocks = blocks
+        self._tell = tell or (lambda text: click.echo(f"dragoman: {text}", err=True))
+        self._outcome = Outcome()
+        self._signal: signal.Signals | None = None
+        """The last one that told us to end."""
+        self._screens = [fd for fd in (1, 2) if os.isatty(fd)]
+        self._pid: int | None = None
+        self._session = open_session(config, handler=handler, prompt=None if blocks else config.prompt)
+
+    def run(self) -> int:
+        """The exit status."""
+        return anyio.run(self._run)
+
+    async def _run(self) -> int:
+        error: Exception | None = None
+        async with anyio.create_task_group() as group:
+            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+                group.start_soon(self._listen_to_signals, signals)
+                try:
+                    await self._drive()
+                except Exception as raised:  # outside the group it is itself again, not one of several
+                    error = raised
+            group.cancel_scope.cancel()
+        if error is not None:
+            raise error
+        return self._outcome.status(self._signal)
+
+    async def _drive(self) -> None:
+        async with self._session as session:
+            stream = session.events()
+            if self._blocks:
+                if Capability.IMAGES not in session.capabilities:
+                    raise Unsupported(session.agent, Capability.IMAGES)
+                session.prompt(self._config.prompt or "", self._blocks)
+            goes_on = Capability.BACKGROUND in session.capabilities
+            subagents: set[str | None] = set()
+            async for event in stream:
+                self._take(event)
+                if isinstance(event, SubagentStarted):
+                    subagents.add(event.call_id or event.agent_id)
+                elif isinstance(event, SubagentEnded):
+                    subagents.discard(event.call_id or event.agent_id)
+                elif isinstance(event, TurnEnded) and not (subagents and goes_on):
+                    break  # with a subagent still at work the agent takes another turn for what that one finds
+        async for event in stream:
+            self._take(event)
+
+    def _take(self, event: Event) -> None:
+        self._pid = getattr(event, "pid", None) or self._pid
+        self._outcome.see(event)
+        try:
+            self._see(event)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            self._leave_terminal()  # it is gone; the signal that says so is on its way
+
+    # --- signals -----------------------------------------------------------------------------------------
+
+    async def _listen_to_signals(self, signals: AsyncIterator[signal.Signals]) -> None:
+        """Ctrl-C interrupts the turn, SIGTERM and SIGHUP stop the agent in good order; a second one stops it at
+        once."""
+        async with anyio.create_task_group() as group:
+            async for number in signals:
+                first, self._signal = self._signal is None, number
+                if number == signal.SIGHUP:
+                    self._leave_terminal()
+                if first and number == signal.SIGINT:
+                    self._tell("interrupting; Ctrl-C again stops at once")
+                    if await self._interrupt():
+                        continue
+                group.start_soon(self._session.stop, "cancelled")
+                if not first:
+                    group.start_soon(self._kill_later)
+
+    def _leave_terminal(self) -> None:
+        """The terminal is gone: what would be shown there goes nowhere."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for screen in self._screens:
+            os.dup2(nowhere, screen)
+        os.close(nowhere)
+
+    async def _interrupt(self) -> bool:
+        """Whether the agent was told to stop its turn."""
+        try:
+            with anyio.move_on_after(KILL_AFTER):
+                await self._session.interrupt()
+        except DragomanError:
+            return False
+        return True
+
+    async def _kill_later(self) -> None:
+        """Stopping in good order takes its time, which a person who asks twice does not want to give."""
+        await anyio.sleep(KILL_AFTER)
+        if self._session.exit is None and self._pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+
+
+def interactive() -> bool:
+    """Whether there is someone to ask."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

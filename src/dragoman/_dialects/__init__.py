@@ -1,0 +1,63 @@
+"""The dialects: one wire language each. This table is the only place that lists them."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from msgspec import Struct
+
+from dragoman._model.errors import UsageError
+from dragoman._wire.jsontext import parse
+from dragoman._wire.machine import Machine
+
+
+class Dialect(Struct, frozen=True):
+    """A wire language. Its folder has: messages (native types), translate (stateless), machine (all state)."""
+
+    name: str
+    room: str
+    """Its folder, as a module below this one."""
+    agent: str
+    """Who speaks it, if a file does not say."""
+    title: str
+    file_only: bool = False
+    """Read from disk, never spoken."""
+
+    def part(self, name: str = "") -> Any:
+        """The module `name` of its folder, or the folder itself."""
+        return import_module(f"dragoman._dialects.{self.room}{name and '.' + name}")
+
+
+DIALECTS: dict[str, Dialect] = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect("gemini_stream", "gemini.stream", "gemini", "Gemini CLI stream-json"),
+        Dialect("claude_stream", "claude.stream", "claude", "Claude Code stream-json"),
+        Dialect("codex_app", "codex.app", "codex", "Codex app-server"),
+        Dialect("codex_exec", "codex.exec", "codex", "Codex exec --json"),
+        Dialect("acp", "acp", "acp", "Agent Client Protocol"),
+        Dialect(
+            "claude_transcript", "claude.transcript", "claude", "Claude Code session file", file_only=True
+        ),
+        Dialect("gemini_chat", "gemini.chat", "gemini", "Gemini CLI session file", file_only=True),
+        Dialect("codex_rollout", "codex.rollout", "codex", "Codex session file", file_only=True),
+    )
+}
+
+
+def machine_for(dialect: str, agent: str = "", *, native: bool = False) -> Machine:
+    """A new machine for one run of `dialect`."""
+    record = DIALECTS.get(dialect)
+    if record is None:
+        raise UsageError(f"no dialect is called {dialect!r}; known are: {', '.join(DIALECTS)}")
+    machine: type[Machine] = record.part("machine").MACHINE
+    return machine(agent or record.agent, native=native)
+
+
+def detect(lines: Sequence[bytes]) -> str | None:
+    """Which dialect the first lines of a file are, if any dialect knows them."""
+    values = [value for value in map(parse, lines) if isinstance(value, dict)]
+    for dialect in DIALECTS.values():
+        if any(dialect.part().looks_like(value) for value in values):
+            return dialect.name
+    return None

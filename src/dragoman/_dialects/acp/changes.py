@@ -1,0 +1,81 @@
+"""What tools do to files: the diffs in their content, of both versions of the protocol."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from dragoman._dialects.acp.translate import items, mapping, text
+from dragoman._model import events as ev
+from dragoman._model import patches
+
+_OPERATIONS: Final[dict[str | None, Any]] = {
+    "add": "created",
+    "copy": "created",
+    "delete": "deleted",
+    "modify": "modified",
+    "move": "moved",
+}
+
+
+def changes_in(content: list[Any], call_id: str) -> list[ev.FileChanged]:
+    """The changes that a tool's content shows."""
+    diffs = (item for item in content if isinstance(item, dict) and item.get("type") == "diff")
+    return [change for diff in diffs for change in _changes(diff, call_id)]
+
+
+def in_full(said: list[ev.FileChanged], known: list[ev.FileChanged]) -> list[ev.FileChanged]:
+    """The changes that are said now; where one is only a part of what was known of it, what was known. OpenCode shows
+    whole files when it asks, and the words that it replaced when it is done."""
+    return [next((old for old in known if _is_part(new, old)), new) for new in said]
+
+
+def _is_part(new: ev.FileChanged, old: ev.FileChanged) -> bool:
+    if new.path != old.path or not new.before or not old.before:
+        return False
+    return new.before in old.before and (new.after or "") in (old.after or "")
+
+
+def _changes(diff: dict[str, Any], call_id: str) -> Iterator[ev.FileChanged]:
+    path = text(diff, "path")
+    if path is not None:
+        yield _from_texts(diff, path, call_id)
+    patch = text(mapping(diff, "patch"), "text")
+    listed = [item for item in items(diff, "changes") if isinstance(item, dict)]
+    for item in listed:
+        now, before = text(item, "path"), text(item, "oldPath")
+        change = _OPERATIONS.get(text(item, "operation"), "modified")
+        if now is not None:
+            moved = change == "moved" and before is not None
+            yield ev.FileChanged(
+                path=before or now if moved else now,
+                move_to=now if moved else None,
+                change=change,
+                diff=patch if len(listed) == 1 else _part(patch, now),
+                call_id=call_id,
+            )
+
+
+def _from_texts(diff: dict[str, Any], path: str, call_id: str) -> ev.FileChanged:
+    """A new file has no old text, or (gemini, copilot, opencode) an empty one."""
+    before, after = text(diff, "oldText"), text(diff, "newText")
+    kind = text(mapping(diff, "_meta"), "kind")
+    change: Any = _OPERATIONS.get(kind) or ("modified" if before else "created")
+    old = before if change != "created" else None
+    new = after if change != "deleted" else None
+    return ev.FileChanged(
+        path=path,
+        change=change,
+        diff=patches.from_texts(path, old, new),
+        before=old,
+        after=new,
+        call_id=call_id,
+    )
+
+
+def _part(patch: str | None, path: str) -> str | None:
+    """The part of a patch that is about one file."""
+    if patch is None:
+        return None
+    parts = ("\ndiff --git " + part for part in ("\n" + patch).split("\ndiff --git ")[1:])
+    name = path.rsplit("/", 1)[-1]
+    found = [part[1:] for part in parts if part.split("\n", 2)[1].endswith(name)]
+    return found[0] if len(found) == 1 else None

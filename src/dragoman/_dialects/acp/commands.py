@@ -1,0 +1,144 @@
+"""What we ask of an agent, as lines. What it cannot do is said before anything is sent."""
+
+from typing import Any
+
+from msgspec import structs
+
+from dragoman._dialects.acp import content, opening
+from dragoman._dialects.acp.connection import OPENINGS, Connection
+from dragoman._dialects.acp.opening import Opening
+from dragoman._dialects.acp.requests import Requests
+from dragoman._dialects.acp.sessions import Session
+from dragoman._model import commands as c
+from dragoman._model.capabilities import Capability
+from dragoman._model.errors import Unsupported
+
+
+class Commands:
+    """The lines of one connection."""
+
+    def __init__(self, connection: Connection, requests: Requests, agent: str) -> None:
+        self._connection = connection
+        self._requests = requests
+        self._agent = agent or "acp"
+        self.opening = Opening()
+        """What every session is opened with, beside what its own command says."""
+
+    def check(self, command: c.Command) -> None:
+        """Raises for what cannot be said, before it is held back: then it is too late."""
+        if isinstance(command, c.Prompt):
+            content.prompt(command.text, command.blocks)
+        elif isinstance(command, c.Compact):
+            known = self._connection.session(command.session).commands
+            if all(offered.name != "compact" for offered in known):
+                raise self._unsupported(command.needs, "It has no /compact command")
+        elif isinstance(command, c.OpenSession) and command.resume is not None:
+            agreement = self._connection.agreement
+            if agreement.settled and not opening.can_resume(agreement):
+                raise self._unsupported(Capability.RESUME)
+
+    def lines(self, command: c.Command) -> list[bytes]:
+        if isinstance(command, c.Answer):
+            return self._answer(command)
+        if isinstance(command, c.AnswerQuestion):
+            return [self._requests.question_line(command)]
+        if isinstance(command, c.Reply):
+            return [self._requests.reply_line(command)]
+        if isinstance(command, c.Interrupt):
+            return self._interrupt(command)
+        if isinstance(command, c.Close):
+            return self._close(command)
+        return [self._request(self._ask(command), command)]
+
+    def late_lines(self, command: c.Command) -> list[bytes]:
+        """The lines of a command that waited for its session. Nobody can be told any more that it makes no sense:
+        that is for the agent to say, also where there is no session in the end."""
+        connection = self._connection
+        session = connection.sessions.get(connection.first or "") or connection.nobody()
+        version = connection.agreement.version
+        if isinstance(command, c.SetMode):
+            mode = opening.mode_id(session, command.mode) or command.mode
+            return [self._request(opening.set_mode(session, mode, version), command)]
+        if isinstance(command, c.SetModel):
+            return [self._request(opening.set_model(session, command.model, version), command)]
+        if isinstance(command, c.SetOption):
+            ask = opening.set_option(session, command.option, command.value, version)
+            return [self._request(ask, command)]
+        if isinstance(command, c.Fork):
+            return [self._request(self._copy(session), command)]
+        return self.lines(command)
+
+    def _request(self, ask: opening.Ask, command: c.Command) -> bytes:
+        method, params = ask
+        return self._connection.peer.request(method, params, command.id)
+
+    def _copy(self, session: Session) -> opening.Ask:
+        wanted = Opening(cwd=session.cwd, resume=session.id, fork=True)
+        return opening.session(wanted, self._connection.agreement)
+
+    def _ask(self, command: c.Command) -> opening.Ask:
+        """The request that says a command."""
+        agreement = self._connection.agreement
+        if isinstance(command, c.OpenSession):
+            servers = {**self.opening.mcp_servers, **command.mcp_servers}
+            wanted = structs.replace(
+                self.opening, cwd=command.cwd, resume=command.resume, fork=False, mcp_servers=servers
+            )
+            return opening.session(wanted, agreement)
+        session = self._connection.session(command.session)
+        if isinstance(command, c.Prompt):
+            return self._prompt(session, command.text, command.blocks)
+        if isinstance(command, c.Compact):
+            return self._prompt(session, f"/compact {command.instructions or ''}".rstrip(), [])
+        if isinstance(command, c.SetMode):
+            return opening.set_mode(session, opening.known_mode(session, command.mode), agreement.version)
+        if isinstance(command, c.SetModel):
+            if not session.choices.models:
+                raise self._unsupported(command.needs, "It names no models")
+            return opening.set_model(session, command.model, agreement.version)
+        if isinstance(command, c.SetOption):
+            option = opening.known_option(session, command.option)
+            return opening.set_option(session, option, command.value, agreement.version)
+        if isinstance(command, c.Fork) and opening.can_fork(agreement):
+            return self._copy(session)
+        raise self._unsupported(command.needs)
+
+    def _prompt(self, session: Session, text: str, blocks: list[Any]) -> opening.Ask:
+        return "session/prompt", {"sessionId": session.id, "prompt": content.prompt(text, blocks)}
+
+    def _answer(self, command: c.Answer) -> list[bytes]:
+        session = self._requests.session_of(command.request)
+        line = self._requests.permission_line(command)
+        if command.interrupt and session is not None:
+            return [line, self._cancel(session)]
+        return [line]
+
+    def _interrupt(self, command: c.Interrupt) -> list[bytes]:
+        """Stop the turn; what is asked in it is answered with cancelled. Before there is a session, do not open it."""
+        connection = self._connection
+        if command.session is None and connection.first is None:
+            return [
+                connection.peer.notify("$/cancel_request", {"requestId": id})
+                for id, (method, _) in connection.asked.items()
+                if method in OPENINGS
+            ]
+        session = connection.session(command.session)
+        return [self._cancel(session), *self._requests.cancel_lines(session)]
+
+    def _cancel(self, session: Session) -> bytes:
+        return self._connection.peer.notify("session/cancel", {"sessionId": session.id})
+
+    def _close(self, command: c.Close) -> list[bytes]:
+        """One session, or all of them."""
+        connection = self._connection
+        if not opening.can_close(connection.agreement):
+            return []
+        sessions = [session for session in connection.sessions.values() if session.started]
+        wanted = [session.id for session in sessions if command.session in (None, session.id)]
+        return [
+            connection.peer.request("session/close", {"sessionId": id}, f"{command.id or 'close'}-{number}")
+            for number, id in enumerate(wanted, 1)
+        ]
+
+    def _unsupported(self, capability: Capability, hint: str = "") -> Unsupported:
+        return Unsupported(self._agent, capability, hint)

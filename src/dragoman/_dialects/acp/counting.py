@@ -1,0 +1,133 @@
+"""What a turn used and cost. Agents count differently: by turn, over the session, the last call, or each call."""
+
+from typing import Any, Final, Literal
+
+from dragoman._dialects.acp.translate import items, mapping, number, text
+from dragoman._model import events as ev
+from dragoman._model.usage import ModelUsage, Usage, added, since
+
+UsageRule = Literal["turn", "session", "last_call", "calls"]
+"""What the usage of a prompt's answer is about. last_call: of no use for a turn. calls: the answer has none, each
+call is told with a chunk."""
+
+RULES: Final[dict[str, UsageRule]] = {"Copilot": "session", "OpenCode": "last_call", "qwen-code": "calls"}
+"""By the name that agents give themselves in initialize: a recording knows no more. The rest count by turn."""
+
+_READ: Final = ("cachedReadTokens", "cachedInputTokens", "cached_input_tokens")
+_WRITTEN: Final = ("cachedWriteTokens", "cacheWriteInputTokens", "cached_write_tokens")
+_INPUT: Final = ("inputTokens", "input_tokens")
+_OUTPUT: Final = ("outputTokens", "output_tokens")
+_THOUGHT: Final = ("thoughtTokens", "reasoningOutputTokens", "thought_tokens")
+_TOTAL: Final = ("totalTokens", "total_tokens")
+
+
+def usage_of(native: Any) -> Usage | None:
+    """Whether input includes what was cached, and output what was thought, differs: the reading is right whose
+    parts sum to the total (captures claude-agent-acp and codex-acp, copilot, opencode: hello)."""
+    fresh, out = _count(native, _INPUT), _count(native, _OUTPUT)
+    read, written, thought = (_count(native, keys) for keys in (_READ, _WRITTEN, _THOUGHT))
+    total = _count(native, _TOTAL)
+    if fresh is None and out is None and total is None:
+        return None
+    cached, thoughts = (read or 0) + (written or 0), thought or 0
+    readings = ((cached, 0), (0, 0), (cached, thoughts), (0, thoughts))
+    parts = (fresh or 0) + (out or 0)
+    fitting = (both for both in readings if total is not None and parts + sum(both) == total)
+    more_in, more_out = next(fitting, (cached if cached > (fresh or 0) else 0, 0))
+    return Usage(
+        input_tokens=None if fresh is None else fresh + more_in,
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        output_tokens=None if out is None else out + more_out,
+        reasoning_tokens=thought,
+        total_tokens=total,
+    )
+
+
+class Counting:
+    """The counts of one session."""
+
+    def __init__(self, *, fresh: bool) -> None:
+        self._total = Usage()
+        """What a session's counter stood at when the last turn ended; a process counts from nothing."""
+        self._calls: Usage | None = None
+        self._cost: float | None = None
+        self._paid: float | None = 0.0 if fresh else None
+        """What it had cost when the turn began; an earlier session's cost is not known until it is said."""
+
+    def begin(self) -> None:
+        """A turn begins."""
+        self._calls = None
+        if self._cost is not None:
+            self._paid, self._cost = self._cost, None
+
+    def called(self, native: Any) -> ev.UsageUpdated | None:
+        """One call of the model, told with a chunk."""
+        usage = usage_of(native)
+        if usage is None:
+            return None
+        self._calls = added(self._calls, usage) if self._calls is not None else usage
+        return ev.UsageUpdated(scope="call", usage=usage)
+
+    def standing(self, used: int | None, size: int | None, cost: Any, model: str | None) -> ev.UsageUpdated:
+        """A usage_update: how full the context is, and what the session has cost so far."""
+        amount = (
+            cost.get("amount") if isinstance(cost, dict) and cost.get("currency", "USD") == "USD" else None
+        )
+        if isinstance(amount, (int, float)) and not isinstance(amount, bool):
+            self._cost = float(amount)
+        else:
+            amount = None
+        return ev.UsageUpdated(
+            scope="session", context_used=used, context_window=size, cost_usd=amount, model=model
+        )
+
+    def settle(self, ended: ev.TurnEnded, rule: UsageRule, native: Any) -> ev.UsageUpdated | None:
+        """Fill in what the turn used. Returns what else is worth saying: counts that are not of the turn."""
+        quota = mapping(mapping(native, "_meta"), "quota")
+        said = usage_of(mapping(native, "usage")) or usage_of(mapping(quota, "token_count"))
+        unknown = ended.outcome == "cancelled" and said is not None and not any(_counts(said))
+        if (
+            unknown
+        ):  # a cancelled turn that says zero says nothing (captures claude-agent-acp, opencode: cancel)
+            said = None
+        ended.cost_usd = self._spent(ended.outcome)
+        if rule == "calls" and said is None:
+            ended.usage = self._calls
+            return None
+        if said is None:
+            return None
+        if rule == "last_call":
+            return ev.UsageUpdated(scope="call", usage=said)
+        if rule == "session":
+            ended.usage, self._total = since(said, self._total), said
+            return ev.UsageUpdated(scope="session", usage=said)
+        ended.usage = said
+        ended.model_usage = _models(quota)
+        return None
+
+    def _spent(self, outcome: ev.TurnOutcome) -> float | None:
+        now, before = self._cost, self._paid
+        if now is None:
+            return None
+        self._paid, self._cost = now, None
+        if before is None or (outcome == "cancelled" and now == before):
+            return None
+        return now - before if now >= before else now
+
+
+def _models(quota: dict[str, Any]) -> dict[str, ModelUsage]:
+    models = {}
+    for item in items(quota, "model_usage"):
+        name, usage = text(item, "model"), usage_of(mapping(item, "token_count"))
+        if name is not None and usage is not None:
+            models[name] = ModelUsage(**{key: getattr(usage, key) for key in usage.__struct_fields__})
+    return models
+
+
+def _count(native: Any, keys: tuple[str, ...]) -> int | None:
+    return next((count for key in keys if (count := number(native, key)) is not None), None)
+
+
+def _counts(usage: Usage) -> list[int]:
+    return [count for name in usage.__struct_fields__ if (count := getattr(usage, name))]

@@ -1,0 +1,152 @@
+"""The handshake: initialize, signing in, the first session and its settings; or why there will be none."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from dragoman._dialects.acp import opening
+from dragoman._dialects.acp import translate as t
+from dragoman._dialects.acp.connection import Connection
+from dragoman._dialects.acp.counting import RULES, UsageRule
+from dragoman._dialects.acp.opening import Opening
+from dragoman._dialects.acp.sessions import Session
+from dragoman._model import events as ev
+from dragoman._wire.jsonrpc import Response, RpcError
+from dragoman._wire.ledger import Ledger
+
+_LATE_HISTORY: Final = frozenset(("gemini-cli",))
+"""By the name in initialize. Gemini CLI 0.61.0 answers session/load after the first piece of history."""
+
+
+class Handshake:
+    """How far it has come. `owe` sends a line; `release` lets go of whoever waits for a turn of a session, or of
+    any."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        connection: Connection,
+        owe: Callable[[bytes], None],
+        release: Callable[[str | None], None],
+    ) -> None:
+        self.opening = Opening()
+        self.offers: frozenset[str] = frozenset()
+        self.opens_session = True
+        self.usage_rule: UsageRule | None = None
+        """How the agent counts; by its own name, if not given."""
+        self.lost: str | None = None
+        """Why there is no session and will be none."""
+        self.settings: set[str] = set()
+        """Requests that set up a session and have no answer yet."""
+        self._set = 0
+        self._ledger = ledger
+        self._connection = connection
+        self._owe = owe
+        self._release = release
+
+    def begin(self) -> None:
+        self._ask("initialize", opening.initialize(self.offers), opening.INITIALIZE)
+
+    def _ask(self, method: str, params: dict[str, Any], id: str) -> None:
+        self._owe(self._connection.peer.request(method, params, id))
+
+    # --- initialize --------------------------------------------------------------------------------------
+
+    def initialized(self, answer: Response, id: str) -> None:
+        if answer.error is not None:
+            self._refused(answer.error, id)
+            return
+        ready, agreement = t.agent_ready(answer.result), self._connection.agreement
+        version = ready.protocol_version
+        agreement.version = version if isinstance(version, int) else 1
+        agreement.late_history = ready.name in _LATE_HISTORY
+        agreement.usage_rule = self.usage_rule or RULES.get(ready.name or "", "turn")
+        agreement.capabilities = ready.capabilities
+        agreement.auth_methods = ready.auth_methods
+        agreement.settled = True
+        self._ledger.put(ready)
+        if agreement.version not in (1, 2):
+            self.give_up(RpcError(message=f"the agent speaks version {version}"), "no common version")
+        elif id in (opening.INITIALIZE, opening.RETRY):
+            method = self.opening.auth_method
+            if method is not None:
+                self._ask(*opening.authenticate(method, agreement.version), opening.AUTHENTICATE)
+            else:
+                self._open()
+
+    def _refused(self, error: RpcError, id: str) -> None:
+        """An agent that does not take both shapes gets the old one alone."""
+        if id == opening.RETRY:
+            self.give_up(error, "initialize failed")
+            return
+        info, again = t.error_info(error), id == opening.INITIALIZE
+        self._ledger.put(
+            ev.Error(
+                severity="warning" if again else "error",
+                message=info.message,
+                code=info.code,
+                will_retry=again,
+                scope="protocol",
+            )
+        )
+        if again:
+            self._ask("initialize", opening.initialize(self.offers, version=1), opening.RETRY)
+
+    # --- the first session -------------------------------------------------------------------------------
+
+    def authenticated(self, answer: Response, id: str) -> None:
+        failed = t.error_info(answer.error) if answer.error is not None else None
+        message = failed.message if failed is not None else None
+        self._ledger.put(ev.Auth(status="failed" if failed else "ready", message=message))
+        if id == opening.AUTHENTICATE:
+            if answer.error is not None:
+                self.give_up(answer.error, "signing in failed")
+            else:
+                self._open()
+
+    def _open(self) -> None:
+        if self.opens_session:
+            self._ask(*opening.session(self.opening, self._connection.agreement), opening.OPEN)
+
+    def not_opened(self, error: RpcError, id: str) -> None:
+        if error.code == t.AUTH_REQUIRED:
+            self._ledger.put(ev.Auth(status="required", message=self._how_to_sign_in(error)))
+        if id == opening.OPEN:
+            self.give_up(error, "no session could be opened")
+
+    def set_up(self, session: Session) -> None:
+        """Every session shall be as it was asked for."""
+        for method, params in opening.settings(self.opening, session, self._connection.agreement.version):
+            self._set += 1
+            self.settings.add(id := f"{opening.SETTING}{self._set}")
+            self._ask(method, params, id)
+
+    def is_set(self, command: str, id: str, answer: Response) -> None:
+        """A setting was answered. A session that is not as it should be shall not be worked in."""
+        self.settings.discard(id)
+        session = self._connection.sessions.get(t.text(answer.params, "sessionId") or "")
+        if answer.error is None or session is None or session.lost is not None:
+            return
+        if id.startswith(opening.SETTING):
+            session.lost = self._fail(answer.error, f"{command} failed")
+            self._release(session.id)
+
+    # --- giving up ---------------------------------------------------------------------------------------
+
+    def give_up(self, error: RpcError, what: str) -> None:
+        """There is no session to work in, and will be none."""
+        if self.lost is None:
+            self.lost = self._fail(error, what)
+            self._release(None)
+
+    def _fail(self, error: RpcError, what: str) -> str:
+        """Whoever waits for a turn gets one that failed, and hears why."""
+        info = t.error_info(error)
+        if error.code == t.AUTH_REQUIRED:
+            info.message = self._how_to_sign_in(error)
+        self._ledger.put(ev.Error(message=info.message, code=info.code, scope="session"))
+        self._ledger.put(ev.TurnEnded(outcome="failed", reason=what, error=info, synthesized=True))
+        return f"{what}: {info.message}"
+
+    def _how_to_sign_in(self, error: RpcError) -> str:
+        ways = t.ways_in(self._connection.agreement.auth_methods)
+        return f"{error.message}. Ways to sign in: {ways}" if ways else error.message

@@ -1,0 +1,322 @@
+"""The machine of ACP: who says what to whom, and which part of it is answered by which other part."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
+
+from msgspec import structs
+
+from dragoman._dialects.acp import messages as m
+from dragoman._dialects.acp import opening
+from dragoman._dialects.acp import translate as t
+from dragoman._dialects.acp.commands import Commands
+from dragoman._dialects.acp.connection import NAMELESS, OPENINGS, Connection
+from dragoman._dialects.acp.counting import UsageRule
+from dragoman._dialects.acp.handshake import Handshake
+from dragoman._dialects.acp.opening import Opening
+from dragoman._dialects.acp.requests import Requests
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.capabilities import Capability
+from dragoman._model.errors import UsageError
+from dragoman._model.frames import Exit, Launch
+from dragoman._wire.jsonrpc import Notification, Request, Response
+from dragoman._wire.jsontext import Invalid
+from dragoman._wire.ledger import Ledger
+from dragoman._wire.machine import Machine
+
+_COMMANDS: Final = {
+    **dict.fromkeys(OPENINGS, "open_session"),
+    "session/fork": "fork",
+    "session/set_mode": "set_mode",
+    "session/set_model": "set_model",
+    "session/set_config_option": "set_option",
+    "session/close": "close",
+    "auth/login": "authenticate",
+    "auth/logout": "logout",
+}
+"""What `command.ended` calls a request."""
+
+_ABOUT_A_SESSION: Final = (c.SetMode, c.SetModel, c.SetOption, c.Fork)
+
+
+class Acp(Machine):
+    """One process of an agent that speaks the Agent Client Protocol, version 1 or 2."""
+
+    dialect: ClassVar[str] = "acp"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
+        Capability.STEER,
+        Capability.UPDATED_INPUT,
+        Capability.BACKGROUND,
+        Capability.SUBAGENTS,
+        Capability.HOOKS,
+        Capability.OUTPUT_SCHEMA,
+        Capability.MAX_TURNS,
+        Capability.MAX_COST,
+    }
+    awaited: ClassVar[tuple[type[c.Command], ...]] = (
+        c.SetMode,
+        c.SetModel,
+        c.SetOption,
+        c.OpenSession,
+        c.Fork,
+    )
+
+    def __init__(self, agent: str = "", *, native: bool = False) -> None:
+        super().__init__(agent, native=native)
+        self.ledger = Ledger(native=native, tools_end_with_turns=True)
+        self.opening = Opening()
+        """What the first session shall be."""
+        self.usage_rule: UsageRule | None = None
+        """How the agent counts; by its own name, if not given."""
+        self._connection = Connection(self.ledger)
+        self._requests = Requests(self.ledger, self._connection.peer)
+        self._commands = Commands(self._connection, self._requests, agent)
+        self._handshake = Handshake(self.ledger, self._connection, self.owe, self._fail_held)
+        self._later: list[c.Command] = []
+        """Sessions to open once initialize is answered, and settings of the first one once it is there."""
+        self._answers_to: dict[str, Callable[[Response, str], None]] = {
+            "initialize": self._initialized,
+            **dict.fromkeys(OPENINGS, self._opened),
+            "session/prompt": self._prompt_answered,
+            "session/set_mode": self._set,
+            "session/set_model": self._set,
+            "session/set_config_option": self._set,
+            "session/close": self._closed,
+            "authenticate": self._authenticated,
+            "auth/login": self._authenticated,
+        }
+
+    # --- lines in ----------------------------------------------------------------------------------------
+
+    def on_start(self, launch: Launch) -> None:
+        self.opening.cwd = self.opening.cwd or launch.cwd or "/"
+        handshake = self._handshake
+        handshake.opening = self._commands.opening = self.opening
+        handshake.offers = self.offers
+        handshake.usage_rule, handshake.opens_session = self.usage_rule, self.opens_session
+        handshake.begin()
+
+    def on_out(self, line: bytes) -> None:
+        self._connection.leave()
+        if not line.strip():
+            self.ledger.native_type = "blank"
+            return
+        update = m.read_update(line)
+        if update is not None:
+            self._update(update, line)
+            return
+        for item in self._connection.peer.receive(line):
+            if isinstance(item, Invalid):
+                self.ledger.put(ev.NativeInvalid(reason=item.reason))
+            elif isinstance(item, Response):
+                self._answered(item)
+            elif isinstance(item, Request):
+                self._requested(item)
+            else:
+                self._notified(item, line)
+
+    def on_in(self, line: bytes) -> None:
+        self._connection.leave()
+        for item in self._connection.peer.sent(line):
+            if isinstance(item, Request):
+                self._sent(item)
+            elif isinstance(item, Response):
+                self._requests.answered(item)
+
+    def on_end(self, exit: Exit) -> None:
+        self._connection.deliver()
+        self._connection.leave()
+
+    # --- what either side says ---------------------------------------------------------------------------
+
+    def _update(self, params: m.UpdateParams, line: bytes) -> None:
+        if params.update is None:
+            self.ledger.put(ev.NativeUnknown(native_type=m.kind_of_update(line)))
+            return
+        self.ledger.native_type = f"{m.UPDATE}/{params.update.__struct_config__.tag}"
+        self._connection.update(params.sessionId, params.update)
+
+    def _requested(self, request: Request) -> None:
+        id = t.text(request.params, "sessionId") or self._connection.first
+        session = self._connection.enter(id) if id is not None else None
+        self._owe(self._requests.asked(request, session, self.offers))
+
+    def _notified(self, item: Notification, line: bytes) -> None:
+        self.ledger.native_type = item.method
+        if item.method == m.UPDATE:
+            self._update(m.update_of(item.params), line)
+        elif item.method == "$/cancel_request":
+            params = item.params if isinstance(item.params, dict) else {}
+            self._owe(self._requests.withdrawn(params.get("requestId")))
+        elif item.method == "elicitation/complete":
+            self._owe(self._requests.completed(t.text(item.params, "elicitationId")))
+        else:
+            self.ledger.put(ev.NativeUnknown(native_type=item.method))
+
+    def _owe(self, line: bytes | None) -> None:
+        if line is not None:
+            self.owe(line)
+
+    def _sent(self, request: Request) -> None:
+        """A request of the client's."""
+        id, params = str(request.id), request.params
+        self._connection.asked[id] = (request.method, params)
+        session_id = t.text(params, "sessionId")
+        if session_id is None:
+            return
+        if request.method in ("session/load", "session/resume"):
+            self._connection.enter(session_id).begin_replay(request.method)
+        elif request.method == "session/prompt":
+            prompt = params.get("prompt", params.get("content"))
+            self._connection.enter(session_id).prompted(id, prompt)
+
+    # --- answers to the client ---------------------------------------------------------------------------
+
+    def _answered(self, answer: Response) -> None:
+        id = str(answer.id)
+        method, _ = self._connection.asked.pop(id, (None, None))
+        if method is None:
+            method = self._guessed(answer)
+        self.ledger.native_type = f"answer to {method}" if method is not None else "answer"
+        session_id = t.text(answer.params, "sessionId")
+        if session_id is not None and method not in NAMELESS:
+            self._connection.enter(session_id)
+        if method is not None:
+            self._answers_to.get(method, self._ended)(answer, id)
+        elif answer.error is not None:
+            info = t.error_info(answer.error)
+            self.ledger.put(ev.Error(message=info.message, code=info.code, scope="protocol"))
+
+    def _guessed(self, answer: Response) -> str | None:
+        """What an answer is to, where the client's lines are missing: told by what it holds."""
+        if t.number(answer.result, "protocolVersion") is not None:
+            return "initialize"
+        if t.text(answer.result, "sessionId") is not None:
+            return "session/new"
+        if t.text(answer.result, "stopReason") is not None:
+            return "session/prompt"
+        unheard = answer.error is not None and answer.id is not None and not self.ledger.heard_client
+        return "session/prompt" if unheard and self.ledger.busy() else None
+
+    def _ended(self, answer: Response, id: str, result: Any = None) -> None:
+        """A command has its answer."""
+        command = _COMMANDS.get(answer.method or "", answer.method)
+        self.ledger.put(
+            ev.CommandEnded(
+                command=command,
+                request_id=id,
+                ok=answer.error is None,
+                error=t.error_info(answer.error) if answer.error is not None else None,
+                result=answer.result if result is None else result,
+            )
+        )
+        self._handshake.is_set(command or "", id, answer)
+
+    def _initialized(self, answer: Response, id: str) -> None:
+        self._handshake.initialized(answer, id)
+        self._catch_up()
+
+    def _opened(self, answer: Response, id: str) -> None:
+        """The answer to session/new, load, resume or fork."""
+        connection, params = self._connection, answer.params
+        if answer.error is not None:
+            connection.deliver()
+            self._handshake.not_opened(answer.error, id)
+            if id != opening.OPEN:
+                self._ended(answer, id)
+            return
+        session_id = t.text(answer.result, "sessionId") or t.text(params, "sessionId") or connection.first
+        if session_id is None:
+            return
+        resumed = answer.method in OPENINGS and answer.method != "session/new"
+        session = connection.enter(session_id, fresh=not resumed)
+        if answer.method == "session/fork":
+            session.begin_replay(answer.method)
+        session.open(params, answer.result, resumed=resumed)
+        if id != opening.OPEN and answer.method is not None:
+            self._ended(answer, id, {"sessionId": session_id})
+        self._handshake.set_up(session)
+        self._catch_up()
+        connection.deliver(session_id)
+
+    def _authenticated(self, answer: Response, id: str) -> None:
+        self._handshake.authenticated(answer, id)
+        if id != opening.AUTHENTICATE:
+            self._ended(answer, id)
+
+    def _prompt_answered(self, answer: Response, id: str) -> None:
+        session_id = t.text(answer.params, "sessionId") or self.ledger.open_session()
+        if session_id is not None:
+            self._connection.enter(session_id).answered(id, answer.result, answer.error)
+
+    def _set(self, answer: Response, id: str) -> None:
+        """A mode, a model or an option was set."""
+        session = self._connection.sessions.get(t.text(answer.params, "sessionId") or "")
+        if answer.error is None and session is not None:
+            session.enter_mode(t.text(answer.params, "modeId"))
+            session.use_model(t.text(answer.params, "modelId"))
+            if isinstance(answer.result, dict) and "configOptions" in answer.result:
+                session.set_options(t.items(answer.result, "configOptions"))
+        self._ended(answer, id)
+
+    def _closed(self, answer: Response, id: str) -> None:
+        if answer.error is None:
+            self.ledger.put(ev.SessionStatus(status="ended"))
+        self._ended(answer, id)
+
+    # --- commands ----------------------------------------------------------------------------------------
+
+    def takes_prompts(self, session: str | None) -> bool:
+        """Not before the session is there, with all its history, and set up."""
+        connection = self._connection
+        id = session or connection.first
+        if id is None or id not in connection.sessions or connection.loading(id):
+            return False
+        waiting = connection.sessions[id].catching_up or self._handshake.settings
+        return not waiting and not self.ledger.busy(id)
+
+    def send(self, command: c.Command) -> list[bytes]:
+        self._commands.check(command)
+        if isinstance(command, (c.Prompt, c.Compact, *_ABOUT_A_SESSION)):
+            known = command.session is not None or self._connection.first is not None
+            session = self._connection.session(command.session) if known else None
+            lost = self._handshake.lost or (session.lost if session is not None else None)
+            if lost is not None:
+                raise UsageError(lost, agent=self.agent)
+            if session is not None and isinstance(command, (c.Prompt, c.Compact)):
+                command = structs.replace(command, session=session.id)
+        return super().send(command)
+
+    def lines_for(self, command: c.Command) -> list[bytes]:
+        if self._too_early(command):
+            self._later.append(command)
+            return []
+        return self._commands.lines(command)
+
+    def _too_early(self, command: c.Command) -> bool:
+        if isinstance(command, c.OpenSession):
+            return not self._connection.agreement.settled
+        nobody = command.session is None and self._connection.first is None
+        return nobody and isinstance(command, _ABOUT_A_SESSION) and self._handshake.lost is None
+
+    def _catch_up(self) -> None:
+        """Say what had to wait."""
+        waiting, self._later = self._later, []
+        for command in waiting:
+            if self._too_early(command):
+                self._later.append(command)
+                continue
+            for line in self._commands.late_lines(command):
+                self.owe(line)
+
+    def _fail_held(self, session: str | None) -> None:
+        """There will be no turn in a session, or in any: the one that has just failed was theirs."""
+        self._catch_up()
+        first = self._connection.first
+        doomed = [held for held in self._held if session is None or (held.session or first) == session]
+        for held in doomed:
+            self._held.remove(held)
+            self._taken[held.id or ""] = self.ledger.turn()
+
+
+MACHINE = Acp

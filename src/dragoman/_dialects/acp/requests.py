@@ -1,0 +1,265 @@
+"""What the agent asks of its client: permissions, questions, files, terminals; and the answers to them."""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from dragoman._dialects.acp import messages as m
+from dragoman._dialects.acp import translate as t
+from dragoman._dialects.acp.sessions import Session
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.errors import UsageError
+from dragoman._wire import jsonrpc
+from dragoman._wire.ledger import Ledger
+
+PERMISSION: Final = "session/request_permission"
+QUESTION: Final = "elicitation/create"
+HOST: Final[dict[str, str]] = {
+    "fs/read_text_file": "fs",
+    "fs/write_text_file": "fs",
+    "terminal/create": "terminal",
+    "terminal/output": "terminal",
+    "terminal/wait_for_exit": "terminal",
+    "terminal/kill": "terminal",
+    "terminal/release": "terminal",
+}
+"""What a client may offer to do, and which of its offers that is."""
+
+_WORDS: Final = {"accepted": "accept", "declined": "decline", "cancelled": "cancel"}
+_ACTIONS: Final[dict[str | None, Any]] = {word: action for action, word in _WORDS.items()}
+
+
+class Pending(Struct):
+    id: jsonrpc.Id
+    method: str
+    params: Any
+    session: Session | None
+    options: list[ev.PermissionOption]
+
+
+class Requests:
+    """The agent's requests that have no answer yet."""
+
+    def __init__(self, ledger: Ledger, peer: jsonrpc.Peer) -> None:
+        self._ledger = ledger
+        self._peer = peer
+        self._pending: dict[str, Pending] = {}
+
+    # --- the agent asks ----------------------------------------------------------------------------------
+
+    def asked(
+        self, request: jsonrpc.Request, session: Session | None, offers: frozenset[str]
+    ) -> bytes | None:
+        """Take a request in. Returns the answer, where it can be given at once; `offers` is what the client really
+        serves of files and terminals."""
+        params, id = request.params, str(request.id)
+        pending = Pending(
+            request.id, request.method, params, session, t.options_of(t.items(params, "options"))
+        )
+        if request.method == PERMISSION:
+            self._ledger.put(_permission(id, pending))
+        elif request.method == QUESTION:
+            self._ledger.put(_question(id, params))
+        elif request.method in HOST:
+            call_id = _call_of(params, session) if session is not None else None
+            self._ledger.put(
+                ev.HostCalled(request_id=id, method=request.method, params=params, call_id=call_id)
+            )
+            self._pending[id] = pending
+            return None if HOST[request.method] in offers else self._unserved(request)
+        else:
+            self._ledger.put(ev.NativeUnknown(native_type=request.method))
+            return self._peer.refuse(request.id, f"Method not found: {request.method}")
+        self._pending[id] = pending
+        return None
+
+    def _unserved(self, request: jsonrpc.Request) -> bytes:
+        """opencode writes files through its client even where that was not offered (capture write_nofs)."""
+        return self._peer.refuse(request.id, f"This client does not offer {request.method}")
+
+    def withdrawn(self, id: Any) -> bytes | None:
+        """`$/cancel_request`: the agent no longer wants the answer, and wants to hear that."""
+        pending = self._pending.pop(str(id), None)
+        if pending is None:
+            return None
+        self._ledger.put(_withdrawal(str(id), pending.method))
+        return self._peer.refuse(pending.id, "Request cancelled", code=t.CANCELLED)
+
+    def completed(self, elicitation_id: str | None) -> bytes | None:
+        """`elicitation/complete`: what was to be done behind a url is done."""
+        for id, pending in self._pending.items():
+            if pending.method == QUESTION and t.text(pending.params, "elicitationId") == elicitation_id:
+                return (
+                    self._peer.answer(pending.id, {"action": "accept"}) if self._ledger.request(id) else None
+                )
+        return None
+
+    # --- the client answers ------------------------------------------------------------------------------
+
+    def answered(self, answer: jsonrpc.Response) -> None:
+        id = str(answer.id)
+        pending = self._pending.pop(id, None)
+        if pending is None:
+            return
+        error = (
+            ev.ErrorInfo(message=answer.error.message, code=str(answer.error.code)) if answer.error else None
+        )
+        if pending.method == PERMISSION:
+            self._ledger.put(_resolved(id, pending, answer.result, error))
+        elif pending.method == QUESTION:
+            action = _ACTIONS.get(t.text(answer.result, "action"), "cancelled")
+            answers = answer.result.get("content") if isinstance(answer.result, dict) else None
+            self._ledger.put(ev.QuestionAnswered(request_id=id, action=action, answers=answers))
+        else:
+            self._ledger.put(ev.HostAnswered(request_id=id, result=answer.result, error=error))
+            _learn(pending, answer.result)
+
+    def permission_line(self, command: c.Answer) -> bytes:
+        pending = self._waiting(command.request, PERMISSION)
+        option = _choice(command, pending.options)
+        outcome = {"outcome": "cancelled"} if option is None else {"outcome": "selected", "optionId": option}
+        return self._peer.answer(pending.id, {"outcome": outcome})
+
+    def question_line(self, command: c.AnswerQuestion) -> bytes:
+        pending = self._waiting(command.request, QUESTION)
+        result: dict[str, Any] = {"action": _WORDS[command.action]}
+        if command.action == "accepted" and t.text(pending.params, "mode") != "url":
+            result["content"] = command.answers
+        return self._peer.answer(pending.id, result)
+
+    def reply_line(self, command: c.Reply) -> bytes:
+        """No opinion is a refusal: the agent then does without its client."""
+        pending = self._waiting(command.request, *HOST)
+        if command.error is not None:
+            return self._peer.refuse(pending.id, command.error, code=jsonrpc.INTERNAL_ERROR)
+        if command.result is None:
+            return self._peer.refuse(pending.id, f"This client does not offer {pending.method}")
+        plain = isinstance(command.result, str) and pending.method == "fs/read_text_file"
+        return self._peer.answer(pending.id, {"content": command.result} if plain else command.result)
+
+    def cancel_lines(self, session: Session) -> list[bytes]:
+        """After session/cancel the agent waits until what it asked is answered with cancelled."""
+        answers: dict[str, Any] = {
+            PERMISSION: {"outcome": {"outcome": "cancelled"}},
+            QUESTION: {"action": "cancel"},
+        }
+        return [
+            self._peer.answer(pending.id, answers[pending.method])
+            for id, pending in self._pending.items()
+            if pending.session is session and pending.method in answers and self._ledger.request(id)
+        ]
+
+    def session_of(self, request: str) -> Session | None:
+        pending = self._pending.get(request)
+        return pending.session if pending is not None else None
+
+    def _waiting(self, request: str, *methods: str) -> Pending:
+        pending = self._pending.get(request)
+        if pending is None or pending.method not in methods or self._ledger.request(request) is None:
+            raise UsageError(f"no open request is called {request!r}: it was answered or withdrawn")
+        return pending
+
+
+def _call_of(params: Any, session: Session) -> str | None:
+    """The tool call that works on the file, or runs the command, that the client is asked for."""
+    command = t.text(params, "command")
+    if command is None:
+        return session.tools.at(t.text(params, "path"))
+    args = [arg for arg in t.items(params, "args") if isinstance(arg, str)]
+    return session.tools.running(" ".join((command, *args)))
+
+
+def _choice(command: c.Answer, options: list[ev.PermissionOption]) -> str | None:
+    """The option that says what was decided; None if there is none, which only a denial can do without. An answer that
+    is to last is kept by our own policy: an agent that keeps it may take it for more than was meant (to Gemini CLI
+    one edit is every edit), so its lasting options are only ever chosen by their ids."""
+    if command.updated_input is not None:
+        raise UsageError("a permission of an ACP agent cannot be granted with another input")
+    if command.option is not None:
+        if all(option.id != command.option for option in options):
+            known = ", ".join(option.id for option in options)
+            raise UsageError(f"the request has no option {command.option!r}; it has: {known}")
+        return command.option
+    word = "allow" if command.decision == "allow" else "reject"
+    kinds = (f"{word}_once", f"{word}_always")
+    found = next((option.id for kind in kinds for option in options if option.kind == kind), None)
+    if found is None and word == "allow":
+        raise UsageError("the request has no option that allows it: answer with one of its own")
+    return found
+
+
+def _permission(id: str, pending: Pending) -> ev.PermissionRequested:
+    """Protocol 1 asks about a tool call; protocol 2 has a title, and maybe a tool call or a command to show."""
+    params, session = pending.params, pending.session
+    subject = t.mapping(params, "subject")
+    tool = m.tool_of(t.mapping(params, "toolCall") or t.mapping(subject, "toolCall"))
+    known = session.tools.find(t.text(subject, "toolCallId")) if session is not None else None
+    call = session.ask(tool) if tool is not None and session is not None else known
+    given = tool.rawInput if tool is not None and tool.rawInput else None
+    command = t.text(subject, "command")
+    shown = {key: subject[key] for key in ("command", "cwd") if key in subject}
+    native = t.items(params, "options")
+    return ev.PermissionRequested(
+        request_id=id,
+        call_id=call.id if call is not None else t.text(subject, "toolCallId"),
+        tool_name=call.name if call is not None else None,
+        kind=call.kind if call is not None else "execute" if command is not None else "other",
+        input=given if given is not None else shown or (call.input if call is not None else None),
+        title=t.text(params, "title") or (tool.title if tool is not None else None) or command,
+        reason=t.text(params, "description"),
+        options=pending.options,
+        ext={"acp.options": native} if native else {},
+    )
+
+
+def _resolved(id: str, pending: Pending, result: Any, error: ev.ErrorInfo | None) -> ev.PermissionResolved:
+    """An option that the request does not have is no answer that the agent can accept."""
+    outcome = t.mapping(result, "outcome")
+    if error is None and outcome.get("outcome") == "cancelled":
+        return ev.PermissionResolved(request_id=id, outcome="cancelled")
+    chosen = t.text(outcome, "optionId")
+    option = next((option for option in pending.options if option.id == chosen), None)
+    allowed = option is not None and (option.kind or option.id).startswith("allow")
+    return ev.PermissionResolved(
+        request_id=id,
+        outcome="allowed" if allowed else "denied",
+        option_id=chosen,
+        message=error.message if error is not None else None,
+    )
+
+
+def _question(id: str, params: Any) -> ev.QuestionAsked:
+    schema = t.mapping(params, "requestedSchema")
+    return ev.QuestionAsked(
+        request_id=id,
+        message=t.text(params, "message"),
+        mode="url" if t.text(params, "mode") == "url" else "form",
+        url=t.text(params, "url"),
+        elicitation_id=t.text(params, "elicitationId"),
+        schema=schema or None,
+        call_id=t.text(params, "toolCallId"),
+    )
+
+
+def _withdrawal(id: str, method: str) -> ev.Event:
+    if method == PERMISSION:
+        return ev.PermissionResolved(request_id=id, outcome="cancelled", by="agent")
+    if method == QUESTION:
+        return ev.QuestionAnswered(request_id=id, action="cancelled")
+    error = ev.ErrorInfo(message="the agent withdrew the call", code=str(t.CANCELLED))
+    return ev.HostAnswered(request_id=id, error=error)
+
+
+def _learn(pending: Pending, result: Any) -> None:
+    """What the client's own terminals showed is the output of the tool that embeds them."""
+    terminal_id = t.text(pending.params, "terminalId")
+    if pending.session is None or terminal_id is None or not isinstance(result, dict):
+        return
+    terminals = pending.session.tools.terminals
+    if pending.method == "terminal/output":
+        terminals.shows(terminal_id, output=t.text(result, "output"))
+        if isinstance(result.get("exitStatus"), dict):
+            terminals.exited(terminal_id, result["exitStatus"])
+    elif pending.method == "terminal/wait_for_exit":
+        terminals.exited(terminal_id, result)

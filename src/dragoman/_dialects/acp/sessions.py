@@ -1,0 +1,321 @@
+"""One session of a connection: its turns, its history, and what its updates mean."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec import Struct, field
+
+from dragoman._dialects.acp import messages as m
+from dragoman._dialects.acp import translate as t
+from dragoman._dialects.acp.content import said
+from dragoman._dialects.acp.counting import Counting, UsageRule
+from dragoman._dialects.acp.texts import Texts, chunk_text
+from dragoman._dialects.acp.tools import Call, Tools
+from dragoman._model import events as ev
+from dragoman._wire.jsonrpc import RpcError
+from dragoman._wire.ledger import Ledger
+
+_MODE_CHUNK: Final = "[MODE_UPDATE] "
+
+
+class Agreement(Struct):
+    """What initialize settled, for all sessions of the connection."""
+
+    settled: bool = False
+    version: int = 1
+    usage_rule: UsageRule = "turn"
+    late_history: bool = False
+    """It goes on playing back a session after it said that the session is loaded; its commands mark the end."""
+    capabilities: dict[str, Any] = field(default_factory=dict)
+    auth_methods: list[Any] = field(default_factory=list)
+
+    def offers(self, *path: str) -> bool:
+        """Whether the agent said it can do something: `{}` and true are yes, null and false are no."""
+        value: Any = self.capabilities
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value is not None and value is not False
+
+
+class Session:
+    """All that is known of one session. The ledger's current session is this one while it is at work."""
+
+    def __init__(self, id: str, ledger: Ledger, agreement: Agreement, *, fresh: bool = False) -> None:
+        self.id = id
+        self.cwd = ""
+        self.choices = t.Choices()
+        self.commands: list[ev.SlashCommand] = []
+        self.started = False
+        """session.started was said."""
+        self.lost: str | None = None
+        """Why it cannot be worked in."""
+        self.prompts: dict[str, str] = {}
+        """What was asked and not answered, by request id."""
+        self._ledger = ledger
+        self._agreement = agreement
+        self._counting = Counting(fresh=fresh)
+        self._texts = Texts(ledger)
+        self._servers: list[str] = []
+        """MCP servers that it was given."""
+        self.tools = Tools(ledger, self._servers)
+        self._replaying = False
+        self.catching_up = False
+        """The history is not complete: who spoke now would be answered in the middle of it."""
+        self._prompt: str | None = None
+        """Of the open turn."""
+        self._underway = False
+        """The agent took the prompt up (protocol 2): an idle now ends the turn, one before it is an old one."""
+        self._summaries: dict[str | None, str] = {}
+        self._rules: dict[type[m.Update], Callable[[Any], None]] = {
+            m.AgentChunk: self._agent_chunk,
+            m.ThoughtChunk: self._agent_chunk,
+            m.AgentMessage: self._agent_message,
+            m.AgentThought: self._agent_message,
+            m.UserChunk: self._user,
+            m.UserMessage: self._user,
+            m.Plan: lambda update: self._plan(update.entries),
+            m.PlanUpdate: lambda update: self._plan(t.items(update.plan, "entries")),
+            m.ToolCall: self._tool,
+            m.ToolUpdate: self._tool,
+            m.ToolContentChunk: self._tool_content,
+            m.TerminalUpdate: self._terminal,
+            m.TerminalChunk: lambda update: self.tools.terminals.grew(update.terminalId, update.data),
+            m.Commands: self._commands,
+            m.ModeChanged: lambda update: self.enter_mode(update.currentModeId),
+            m.OldModeChanged: lambda update: self.enter_mode(update.currentModeId or update.modeId),
+            m.OptionsChanged: lambda update: self.set_options(update.configOptions or []),
+            m.InfoChanged: lambda update: self._changed(title=update.title),
+            m.UsageChanged: self._usage,
+            m.NoticeGiven: lambda update: ledger.put(t.notice(update)),
+            m.Compaction: self._compacted,
+            m.CompactionChunk: self._summarized,
+            m.StateChanged: self._state,
+        }
+
+    def update(self, update: m.Update) -> None:
+        self._rules[type(update)](update)
+
+    @property
+    def busy(self) -> bool:
+        return self._ledger.busy(self.id)
+
+    # --- what is known of it -----------------------------------------------------------------------------
+
+    def open(self, params: Any, result: Any, *, resumed: bool) -> None:
+        """The agent's answer to session/new, load, resume or fork."""
+        self.choices = t.choices_of(result)
+        self.commands = t.commands_of(t.items(result, "availableCommands")) or self.commands
+        self.cwd = t.text(params, "cwd") or self.cwd
+        self.started = True
+        names = (t.text(server, "name") for server in t.items(params, "mcpServers"))
+        self._servers[:] = [name for name in names if name is not None]
+        self._ledger.put(
+            ev.SessionStarted(
+                model=self.choices.model,
+                effort=self.choices.effort,
+                cwd=self.cwd or None,
+                mcp_servers=[ev.McpServer(name=name) for name in self._servers],
+                commands=self.commands,
+                models=self.choices.models,
+                modes=self.choices.modes,
+                mode=self.choices.mode,
+                options=self.choices.options,
+                capabilities=self._agreement.capabilities,
+                resumed=resumed,
+            )
+        )
+
+    def appear(self) -> None:
+        """The agent speaks of a session whose beginning is not in the stream."""
+        if not self.started:
+            self.started = True
+            self._ledger.put(ev.SessionStarted(synthesized=True))
+
+    def _changed(self, **fields: Any) -> None:
+        """Say what changed; the ledger leaves out what did not."""
+        if self.started:
+            self._ledger.put(ev.SessionStarted(**fields))
+
+    def _commands(self, update: m.Commands) -> None:
+        self.catching_up = False
+        self.offer(t.commands_of(update.availableCommands))
+
+    def offer(self, commands: list[ev.SlashCommand]) -> None:
+        if commands != self.commands:
+            self.commands = commands
+            self._ledger.put(ev.SessionCommands(commands=commands))
+
+    def enter_mode(self, mode: str | None) -> None:
+        if mode is not None and mode != self.choices.mode:
+            self.choices.mode = mode
+            self._ledger.put(ev.SessionMode(mode=mode, modes=self.choices.modes))
+
+    def use_model(self, model: str | None) -> None:
+        if model is not None:
+            self.choices.model = model
+            self._changed(model=model)
+
+    def set_options(self, options: list[Any]) -> None:
+        """All options as they stand now; some of them are the mode, the model or the effort."""
+        if options == self.choices.options:
+            return
+        self.choices.options = options
+        self._ledger.put(ev.SessionOptions(options=options))
+        self.enter_mode(t.text(t.option_in(options, "mode"), "currentValue"))
+        model = t.text(t.option_in(options, "model"), "currentValue")
+        self._changed(model=model, effort=t.text(t.option_in(options, "thought_level"), "currentValue"))
+        self.choices.model = model or self.choices.model
+
+    # --- turns -------------------------------------------------------------------------------------------
+
+    def prompted(self, request_id: str, native: Any) -> None:
+        """The client sent session/prompt. While a turn is open it is one more message in it."""
+        words, blocks = said(native)
+        self.end_replay()
+        self.prompts[request_id] = words or ""
+        if not self.busy:
+            self._begin(words or "")
+            self._ledger.put(ev.TurnStarted(prompt=words))
+        self._ledger.put(ev.Message(role="user", text=words, blocks=blocks))
+
+    def _begin(self, prompt: str | None) -> None:
+        self._texts.forget()
+        self._counting.begin()
+        self._prompt, self._underway = prompt, False
+
+    def answered(self, request_id: str, result: Any, error: RpcError | None) -> None:
+        """The answer to session/prompt: in protocol 1 the turn's end, in protocol 2 a receipt."""
+        self.prompts.pop(request_id, None)
+        stop = t.text(result, "stopReason")
+        receipt = error is None and stop is None and self._agreement.version >= 2
+        if receipt or (error is None and stop is None and t.text(result, "messageId") is not None):
+            self._underway = True
+            return
+        self._end(stop, result, error)
+        if self.prompts:  # sent during the turn that ended; its answer is still to come
+            waiting = next(iter(self.prompts.values()))
+            self._begin(waiting)
+            self._ledger.put(ev.TurnStarted(prompt=waiting or None, synthesized=True))
+
+    def _end(self, stop: str | None, native: Any, error: RpcError | None) -> None:
+        self._texts.close()
+        info = t.error_info(error) if error is not None else None
+        outcome = t.outcome_of(stop)
+        if error is not None and info is not None:
+            outcome = "cancelled" if error.code == t.CANCELLED else "failed"
+            self._ledger.put(ev.Error(message=info.message, code=info.code))
+        ended = ev.TurnEnded(outcome=outcome, reason=stop, text=self._texts.answer, error=info)
+        aside = self._counting.settle(ended, self._agreement.usage_rule, native)
+        if aside is not None:
+            self._ledger.put(aside)
+        self._ledger.put(ended)
+        self._prompt, self._underway = None, False
+
+    def _state(self, update: m.StateChanged) -> None:
+        """Protocol 2: the turn ends when the session is idle, whoever began it."""
+        if update.state == "running" and not self._replaying:
+            if not self.busy:
+                self._begin(None)
+                self._ledger.put(ev.TurnStarted(synthesized=True))
+            self._underway = True
+        if update.state == "idle" and self.busy and (self._underway or update.stopReason is not None):
+            error = t.rpc_error(update.error) if update.stopReason == "error" else None
+            native = {"usage": update.usage, "_meta": update.meta}
+            self._end(update.stopReason, native, error)
+            return
+        if update.state == "idle" and not self.busy:
+            self.end_replay()
+        self._ledger.put(ev.SessionStatus(status=update.state or "unknown"))
+
+    def _sign_of_life(self) -> None:
+        """Where the client's lines are missing, what the agent says must be in some turn."""
+        if not self._ledger.heard_client and not self._replaying and not self.busy:
+            self._begin(None)
+            self._ledger.put(ev.TurnStarted(synthesized=True))
+
+    # --- history -----------------------------------------------------------------------------------------
+
+    def begin_replay(self, method: str) -> None:
+        """The client asked for the session; until its next prompt, what is said was said before."""
+        self.catching_up = self._agreement.late_history and method == "session/load"
+        self._texts.forget()
+        self.tools = Tools(self._ledger, self._servers, replay=True)
+        self._replaying = True
+
+    def end_replay(self) -> None:
+        self._texts.close()
+        if self._replaying:
+            self.tools.abandon()
+            self.tools = Tools(self._ledger, self._servers)
+            self._texts.forget()
+            self._replaying = False
+
+    # --- what is said and done ---------------------------------------------------------------------------
+
+    def _agent_chunk(self, update: m.AgentChunk | m.ThoughtChunk) -> None:
+        words = chunk_text(update)
+        if words is not None and words.startswith(_MODE_CHUNK):
+            mode = words.removeprefix(_MODE_CHUNK)
+            if any(known.id == mode for known in self.choices.modes):
+                self.enter_mode(mode)
+                return
+        self._sign_of_life()
+        self._texts.agent(update, words, replay=self._replaying)
+        counted = self._counting.called(update.meta.get("usage")) if update.meta else None
+        if counted is not None and not self._replaying:
+            self._ledger.put(counted)
+
+    def _agent_message(self, update: m.AgentMessage | m.AgentThought) -> None:
+        if update.content:
+            self._sign_of_life()
+        self._texts.whole(update, replay=self._replaying)
+
+    def _user(self, update: m.UserChunk | m.UserMessage) -> None:
+        self._texts.user(update, prompt=self._prompt if self.busy else None, replay=self._replaying)
+
+    def _plan(self, entries: list[Any] | None) -> None:
+        self._sign_of_life()
+        self._texts.close()
+        plan = t.plan_of(entries)
+        plan.replay = self._replaying
+        self._ledger.put(plan)
+
+    def _tool(self, update: m.ToolUpdate) -> None:
+        tool = m.tool_of(update.toolCall) if update.toolCall is not None else update
+        if tool is None or not tool.toolCallId:
+            self._ledger.put(ev.NativeUnknown(native_type="session/update/tool_call without an id"))
+            return
+        if self.tools.find(tool.toolCallId) is None:
+            self._sign_of_life()
+            self._texts.close()
+        self.tools.see(tool, null_clears=self._agreement.version >= 2)
+
+    def ask(self, tool: m.ToolUpdate) -> Call:
+        """A tool call as a permission request shows it."""
+        self._sign_of_life()
+        self._texts.close()
+        return self.tools.ask(tool)
+
+    def _tool_content(self, update: m.ToolContentChunk) -> None:
+        self._texts.close()
+        self.tools.grow(update)
+
+    def _terminal(self, update: m.TerminalUpdate) -> None:
+        terminals = self.tools.terminals
+        if update.output is not None:
+            terminals.shows(update.terminalId, data=t.text(update.output, "data") or "")
+        if update.exitStatus is not None:
+            terminals.exited(update.terminalId, update.exitStatus)
+
+    def _usage(self, update: m.UsageChanged) -> None:
+        model = t.text(update.meta, "_claude/model")
+        self._ledger.put(self._counting.standing(update.used, update.size, update.cost, model))
+
+    def _compacted(self, update: m.Compaction) -> None:
+        manual = (self._prompt or "").startswith("/compact")
+        summary = self._summaries.pop(update.compactionId, None) if update.status != "in_progress" else None
+        self._ledger.put(t.compacted(update, summary, manual=manual))
+
+    def _summarized(self, update: m.CompactionChunk) -> None:
+        words, _ = said(update.content)
+        self._summaries[update.compactionId] = self._summaries.get(update.compactionId, "") + (words or "")

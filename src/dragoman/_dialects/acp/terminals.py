@@ -1,0 +1,111 @@
+"""Terminals: what runs in them, whoever runs it, and which tool call shows it.
+
+Agents of protocol 1 tell of their own terminals in `_meta` of a tool call (terminal_info, terminal_output,
+terminal_exit), those of protocol 2 in updates of their own, which may come before the tool that they belong to.
+"""
+
+import codecs
+from base64 import b64decode
+from typing import Any
+
+from msgspec import Struct
+
+from dragoman._dialects.acp.translate import mapping, number, text
+from dragoman._model import events as ev
+from dragoman._wire.ledger import Ledger
+
+
+class Terminal(Struct):
+    output: str = ""
+    exit_code: int | None = None
+    signal: str | None = None
+    call_id: str | None = None
+    told: int = 0
+    """How much of the output was told as the tool's."""
+    rest: bytes = b""
+    """The beginning of a character whose end comes with the next chunk."""
+
+
+class Terminals:
+    """The terminals of one session, in the ledger's current session."""
+
+    def __init__(self, ledger: Ledger, *, replay: bool) -> None:
+        self._ledger = ledger
+        self._replay = replay
+        self._known: dict[str, Terminal] = {}
+
+    def find(self, terminal_id: str) -> Terminal:
+        return self._known.setdefault(terminal_id, Terminal())
+
+    def of(self, call_id: str) -> list[Terminal]:
+        """The terminals that a call shows."""
+        return [terminal for terminal in self._known.values() if terminal.call_id == call_id]
+
+    def tie(self, terminal_id: str, call_id: str) -> None:
+        """A tool call shows this terminal; what it said before is the tool's output now."""
+        terminal = self.find(terminal_id)
+        terminal.call_id = call_id
+        self._tell(terminal_id, terminal)
+
+    def heard(self, meta: dict[str, Any], call_id: str) -> None:
+        """The `_meta` of a tool call (captures codex-acp and claude-agent-acp: shell_zedmeta, shell_noterm)."""
+        info, exit = mapping(meta, "terminal_info"), mapping(meta, "terminal_exit")
+        for said in (info, mapping(meta, "terminal_output"), mapping(meta, "terminal_output_delta"), exit):
+            if said:
+                terminal_id = text(said, "terminal_id") or call_id
+                self.find(terminal_id).output += text(said, "data") or ""
+                self.tie(terminal_id, call_id)
+        if exit:
+            self.exited(text(exit, "terminal_id") or call_id, exit, "exit_code")
+
+    def grew(self, terminal_id: str, data: str) -> None:
+        """More output, in base64."""
+        terminal = self.find(terminal_id)
+        self._decode(terminal, data)
+        self._tell(terminal_id, terminal)
+
+    def shows(self, terminal_id: str, output: str | None = None, data: str | None = None) -> None:
+        """All of its output, as text or in base64."""
+        terminal = self.find(terminal_id)
+        before, terminal.output, terminal.rest = terminal.output, output or "", b""
+        if data is not None:
+            self._decode(terminal, data)
+        if terminal.output.startswith(before):
+            self._tell(terminal_id, terminal)
+        elif terminal.call_id is not None:
+            terminal.told = len(terminal.output)
+            self._ledger.put(
+                ev.ToolUpdated(
+                    call_id=terminal.call_id,
+                    output=terminal.output,
+                    terminal_id=terminal_id,
+                    replay=self._replay,
+                )
+            )
+
+    def exited(self, terminal_id: str, status: dict[str, Any], key: str = "exitCode") -> None:
+        terminal = self.find(terminal_id)
+        terminal.exit_code, terminal.signal = number(status, key), text(status, "signal")
+
+    def _tell(self, terminal_id: str, terminal: Terminal) -> None:
+        news = terminal.output[terminal.told :]
+        if news and terminal.call_id is not None:
+            terminal.told = len(terminal.output)
+            self._ledger.put(
+                ev.Delta(
+                    kind="tool_output",
+                    text=news,
+                    call_id=terminal.call_id,
+                    terminal_id=terminal_id,
+                    replay=self._replay,
+                )
+            )
+
+    def _decode(self, terminal: Terminal, data: str) -> None:
+        try:
+            raw = terminal.rest + b64decode(data)
+        except ValueError:
+            raw = terminal.rest
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        terminal.output += decoder.decode(raw)
+        terminal.rest = decoder.getstate()[0]

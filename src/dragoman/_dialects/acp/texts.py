@@ -1,0 +1,178 @@
+"""What is said in a session: chunks become blocks, blocks become messages.
+
+A block is an unbroken run of chunks of one kind and one message. Most agents of protocol 1 give their messages no
+id: then the run is the message, and it is numbered here.
+"""
+
+from typing import Any, Final, Literal, NamedTuple
+
+from dragoman._dialects.acp import messages as m
+from dragoman._dialects.acp.content import said
+from dragoman._dialects.acp.translate import text
+from dragoman._model import events as ev
+from dragoman._wire.jsontext import Unknown
+from dragoman._wire.ledger import Ledger
+
+Kind = Literal["text", "thinking"]
+
+_KINDS: Final[dict[type[m.Update], Kind]] = {
+    m.AgentChunk: "text",
+    m.ThoughtChunk: "thinking",
+    m.AgentMessage: "text",
+    m.AgentThought: "thinking",
+}
+
+
+class Run(NamedTuple):
+    """What makes two chunks in a row parts of one block."""
+
+    kind: Kind
+    given: str | None
+    """The message's own id."""
+    parent: str | None
+
+
+class Texts:
+    """The messages of one session; the ledger's current session is meant throughout."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._run: Run | None = None
+        self._id = ""
+        self._block = 0
+        self._parts: list[str] = []
+        self._made = 0
+        self._blocks: dict[str, int] = {}
+        self._answer: str | None = None
+
+    @property
+    def answer(self) -> str | None:
+        """The last thing that the agent said to the user since `forget`."""
+        return "".join(self._parts) if self._run and self._parts else self._answer
+
+    def forget(self) -> None:
+        """Another turn, or another playing back: block numbers begin again."""
+        self.close()
+        self._answer = None
+        self._blocks = {}
+
+    def close(self) -> None:
+        """Something else comes: the open block is whole."""
+        if self._run is not None:
+            self._ledger.close_text()
+            self._answer = self.answer
+            self._run, self._parts = None, []
+
+    # --- the agent ---------------------------------------------------------------------------------------
+
+    def agent(self, chunk: m.AgentChunk | m.ThoughtChunk, words: str | None, *, replay: bool) -> None:
+        """A chunk, and its text where it is plain text."""
+        run = Run(_KINDS[type(chunk)], chunk.messageId, parent_of(chunk) if chunk.meta else None)
+        if words is None:
+            if chunk.content:
+                self._say(run, chunk.content, replay)
+        elif words == "":
+            return
+        elif replay and run.given is None:
+            self._say(run, words, replay)
+        else:
+            self._grow(run, words, replay)
+
+    def whole(self, message: m.AgentMessage | m.AgentThought, *, replay: bool) -> None:
+        """All that a message says. An empty one only announces the chunks to come."""
+        run = Run(_KINDS[type(message)], message.messageId, parent_of(message))
+        if message.content:
+            if run.given is not None:
+                self._blocks.pop(run.given, None)  # it replaces what was said under this id
+            self._say(run, message.content, replay)
+
+    def _grow(self, run: Run, words: str, replay: bool) -> None:
+        if run != self._run:
+            self.close()
+            self._run = run
+            self._id, self._block = self._next(run.given)
+        delta = ev.Delta(
+            kind=run.kind,
+            text=words,
+            message_id=self._id,
+            block=self._block,
+            parent=run.parent,
+            replay=replay,
+        )
+        self._ledger.put(delta)
+        if run.kind == "text" and run.parent is None:
+            self._parts.append(delta.text)  # as the ledger made it whole
+
+    def _say(self, run: Run, content: Any, replay: bool) -> None:
+        """A message that comes all at once."""
+        self.close()
+        words, blocks = _said(content)
+        message_id, block = self._next(run.given)
+        if run.kind == "text" and run.parent is None and words:
+            self._answer = words
+        self._ledger.put(
+            ev.Message(
+                role="assistant",
+                kind=run.kind,
+                text=words,
+                blocks=blocks,
+                message_id=message_id,
+                block=block,
+                parent=run.parent,
+                replay=replay,
+            )
+        )
+
+    # --- the user, in the agent's words ------------------------------------------------------------------
+
+    def user(self, update: m.UserChunk | m.UserMessage, *, prompt: str | None, replay: bool) -> None:
+        """What the agent says that the user said: history, or an echo of the prompt."""
+        words, blocks = _said(update.content if update.content else None)
+        if words is None and not blocks:
+            return
+        self.close()
+        message_id, block = self._next(update.messageId)
+        echo = prompt is not None and (words is None or words.strip() in prompt)
+        self._ledger.put(
+            ev.Message(
+                role="user",
+                text=words,
+                blocks=blocks,
+                message_id=message_id,
+                block=block,
+                echo=echo and not replay,
+                parent=parent_of(update),
+                replay=replay,
+            )
+        )
+
+    def _next(self, given: str | None) -> tuple[str, int]:
+        """The id and number of the block that begins now."""
+        if given is None:
+            self._made += 1
+            return f"m{self._made}", 0
+        block = self._blocks.get(given, 0)
+        self._blocks[given] = block + 1
+        return given, block
+
+
+def chunk_text(chunk: m.Chunk) -> str | None:
+    """The text of a chunk that is plain text; None for anything else."""
+    content = chunk.content
+    if isinstance(content, m.TextContent):
+        return content.text
+    return content if isinstance(content, str) else None
+
+
+def parent_of(update: m.Update) -> str | None:
+    """The tool call whose subagent speaks, where the agent says so."""
+    claude = (update.meta or {}).get("claudeCode")
+    return text(claude, "parentToolUseId")
+
+
+def _said(content: Any) -> tuple[str | None, list[Any]]:
+    if isinstance(content, m.TextContent):
+        content = content.text
+    elif isinstance(content, Unknown):
+        content = content.native
+    return said([{"type": "text", "text": content}] if isinstance(content, str) else content)

@@ -1,0 +1,358 @@
+"""Tool calls: created on first sight, filled in by updates, ended by a status or by the ledger."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final, get_args
+
+from msgspec import UNSET, Struct, field
+
+from dragoman._dialects.acp import messages as m
+from dragoman._dialects.acp.changes import changes_in, in_full
+from dragoman._dialects.acp.content import blocks_of, plain
+from dragoman._dialects.acp.terminals import Terminals
+from dragoman._dialects.acp.texts import parent_of
+from dragoman._dialects.acp.translate import items, mapping, number, text
+from dragoman._model import events as ev
+from dragoman._model import toolnames
+from dragoman._model.content import ContentBlock, TerminalBlock, text_of
+from dragoman._wire.ledger import Ledger
+
+KINDS: Final[frozenset[str]] = frozenset(get_args(ev.ToolKind))
+_ENDS: Final[dict[str | None, ev.ToolStatus]] = {
+    "completed": "completed",
+    "failed": "failed",
+    "cancelled": "cancelled",
+}
+_PREFIXED: Final = re.compile(r"([A-Za-z][\w.-]*?)__.+")
+_WORD: Final = re.compile(r"[A-Za-z][\w-]*")
+_ODD: Final = re.compile(r"[^\w-]")
+_OUTPUTS: Final = ("output", "stdout", "formatted_output", "aggregated_output", "text", "content", "error")
+
+
+class Call(Struct):
+    """A call as it stands: every update changes some of it."""
+
+    id: str
+    parent: str | None = None
+    name: str = ""
+    kind: ev.ToolKind = "other"
+    title: str | None = None
+    input: Any = None
+    locations: list[ev.Location] = field(default_factory=list)
+    content: list[Any] = field(default_factory=list)
+    """In the agent's own form."""
+    result: Any = None
+    response: Any = None
+    """What claude-agent-acp says of the result in `_meta`: its tools' own structure."""
+    changes: list[ev.FileChanged] = field(default_factory=list)
+    proposed: bool = False
+
+
+class Tools:
+    """The calls of one session, live ones or replayed ones, in the ledger's current session."""
+
+    def __init__(self, ledger: Ledger, servers: Iterable[str] = (), *, replay: bool = False) -> None:
+        self.terminals = Terminals(ledger, replay=replay)
+        self._servers = servers
+        """Names of the MCP servers that the session was given."""
+        self._ledger = ledger
+        self._replay = replay
+        self._calls: dict[str, Call] = {}
+
+    def find(self, call_id: str | None) -> Call | None:
+        return self._calls.get(call_id) if call_id is not None else None
+
+    def at(self, path: str | None) -> str | None:
+        """The open call that works on a file, if it is only one."""
+        ids = [
+            call.id
+            for call in self._calls.values()
+            if any(place.path == path for place in call.locations) and self._ledger.tool_open(call.id)
+        ]
+        return ids[0] if len(ids) == 1 else None
+
+    def running(self, command: str | None) -> str | None:
+        """The open call that runs just this command, if it is only one. Agents show it in their title, or quoted."""
+        ids = [
+            call.id
+            for call in self._calls.values()
+            if command in (text(call.input, "command"), (call.title or "").strip("`"))
+            and call.kind == "execute"
+            and self._ledger.tool_open(call.id)
+        ]
+        return ids[0] if len(ids) == 1 else None
+
+    def abandon(self) -> None:
+        """The history is over: what it left open did not end in it."""
+        for call in self._calls.values():
+            if self._ledger.tool_open(call.id, replay=self._replay):
+                self._ledger.put(
+                    ev.ToolEnded(
+                        call_id=call.id,
+                        status="abandoned",
+                        parent=call.parent,
+                        replay=self._replay,
+                        synthesized=True,
+                    )
+                )
+
+    # --- updates -----------------------------------------------------------------------------------------
+
+    def see(self, update: m.ToolUpdate, *, null_clears: bool = False) -> Call:
+        """An update of a call, or the first that is heard of it."""
+        call, new = self._call(update)
+        changed = _take(call, update, null_clears)
+        ending = _ENDS.get(update.status)
+        if new:
+            self._start(call, update.status)
+            changed -= {"title", "input", "locations"}
+        if changed or (not new and update.status is not None and ending is None):
+            self._put_update(call, changed, None if new else update.status, ending)
+        self._tie(call)
+        self.terminals.heard(update.meta or {}, call.id)
+        if ending is not None:
+            self._end(call, ending)
+        return call
+
+    def grow(self, chunk: m.ToolContentChunk) -> None:
+        """One more piece of content."""
+        call, new = self._call(m.ToolUpdate(toolCallId=chunk.toolCallId))
+        if new:
+            self._start(call, None)
+        call.content = [*call.content, chunk.content]
+        call.changes = changes_in(call.content, call.id) or call.changes
+        self._put_update(call, {"content"}, None, None)
+        self._tie(call)
+
+    def ask(self, update: m.ToolUpdate) -> Call:
+        """A call as a permission request tells of it: often the first that is heard, sometimes in other words."""
+        call = self.find(update.toolCallId)
+        if call is None:
+            call = self.see(update)
+        else:
+            call.changes = changes_in(_list(update.content), call.id) or call.changes
+            if not call.input and update.rawInput not in (UNSET, None, {}):
+                call.input = update.rawInput
+                self._put_update(call, {"input"}, None, None)
+        if call.changes and not call.proposed:
+            call.proposed = True
+            self._put_changes(call, "proposed")
+        return call
+
+    def _call(self, update: m.ToolUpdate) -> tuple[Call, bool]:
+        call = self._calls.get(update.toolCallId)
+        if call is not None:
+            return call, False
+        call = self._calls[update.toolCallId] = Call(update.toolCallId, parent_of(update))
+        call.name = _name(update)
+        call.kind = "mcp" if self._parted(call.name)[0] is not None else _kind(update.kind, call.name)
+        return call, True
+
+    def _parted(self, name: str) -> tuple[str | None, str]:
+        """The MCP server, if it is a tool of one, and the tool's own name. OpenCode says `<server>_<tool>`."""
+        for server in self._servers:
+            prefix = _ODD.sub("_", server) + "_"
+            if name.startswith(prefix):
+                return server, name.removeprefix(prefix)
+        return toolnames.split_mcp(name)
+
+    # --- events ------------------------------------------------------------------------------------------
+
+    def _start(self, call: Call, status: str | None) -> None:
+        server, name = self._parted(call.name)
+        self._ledger.put(
+            ev.ToolStarted(
+                call_id=call.id,
+                name=name,
+                native_name=call.name if server is not None else None,
+                kind=call.kind,
+                title=call.title,
+                input=call.input,
+                locations=call.locations or toolnames.locations_of(call.input),
+                server=server,
+                parent=call.parent,
+                replay=self._replay,
+                ext={"acp.status": status} if status is not None else {},
+            )
+        )
+
+    def _put_update(
+        self, call: Call, changed: set[str], status: str | None, ending: ev.ToolStatus | None
+    ) -> None:
+        """What is told with the end is not told before it."""
+        told = changed - {"content", "result"} if ending is not None else changed
+        if not told and ending is not None:
+            return
+        blocks = blocks_of(call.content) if "content" in told else []
+        ext: dict[str, Any] = {"acp.status": status} if status is not None and ending is None else {}
+        if blocks:
+            ext["acp.toolContent"] = call.content
+        self._ledger.put(
+            ev.ToolUpdated(
+                call_id=call.id,
+                title=call.title if "title" in told else None,
+                input=call.input if "input" in told else None,
+                locations=call.locations if "locations" in told else [],
+                output=text_of(blocks) or None,
+                content=[] if plain(blocks) else blocks,
+                structured=_structured(call) if told & {"result", "response"} else None,
+                parent=call.parent,
+                replay=self._replay,
+                ext=ext,
+            )
+        )
+
+    def _tie(self, call: Call) -> None:
+        for item in call.content:
+            terminal_id = text(item, "terminalId")
+            if terminal_id is not None:
+                self.terminals.tie(terminal_id, call.id)
+
+    def _end(self, call: Call, status: ev.ToolStatus) -> None:
+        if status != "cancelled" and self._ledger.tool_open(call.id, replay=self._replay):
+            self._put_changes(call, "applied" if status == "completed" else "failed")
+        blocks = [self._filled(block) for block in blocks_of(call.content)]
+        output = self._output(call, blocks)
+        self._ledger.put(
+            ev.ToolEnded(
+                call_id=call.id,
+                status=status,
+                output=output,
+                structured=_structured(call),
+                content=[] if plain(blocks) else blocks,
+                error=ev.ErrorInfo(message=output or "the tool failed") if status == "failed" else None,
+                exit_code=self._exit_code(call),
+                parent=call.parent,
+                replay=self._replay,
+                ext={"acp.toolContent": call.content} if call.content else {},
+            )
+        )
+
+    def _put_changes(self, call: Call, phase: Any) -> None:
+        for change in call.changes:
+            failed = phase == "failed"
+            self._ledger.put(
+                ev.FileChanged(
+                    path=change.path,
+                    change=change.change,
+                    move_to=change.move_to,
+                    diff=None if failed else change.diff,
+                    before=None if failed else change.before,
+                    after=None if failed else change.after,
+                    call_id=call.id,
+                    phase=phase,
+                    parent=call.parent,
+                    replay=self._replay,
+                )
+            )
+
+    # --- results -----------------------------------------------------------------------------------------
+
+    def _filled(self, block: ContentBlock) -> ContentBlock:
+        if isinstance(block, TerminalBlock) and block.terminal_id is not None:
+            terminal = self.terminals.find(block.terminal_id)
+            return TerminalBlock(
+                terminal_id=block.terminal_id,
+                output=terminal.output or None,
+                exit_code=terminal.exit_code,
+            )
+        return block
+
+    def _output(self, call: Call, blocks: list[ContentBlock]) -> str | None:
+        """The result in words: the raw one if it is text (content may be dressed up for showing), else the
+        content, else what a terminal showed, else the text in the raw one."""
+        if isinstance(call.result, str) and call.result:
+            return call.result
+        shown = text_of(blocks)
+        if shown:
+            return shown
+        outputs = [terminal.output for terminal in self.terminals.of(call.id) if terminal.output]
+        if outputs:
+            return "\n".join(outputs)
+        found = next((found for key in _OUTPUTS if (found := text(call.result, key))), None)
+        return found or _mcp_output(call.result)
+
+    def _exit_code(self, call: Call) -> int | None:
+        codes = [terminal.exit_code for terminal in self.terminals.of(call.id)]
+        codes += [number(call.result, key) for key in ("exit_code", "exitCode")]
+        codes.append(number(mapping(call.result, "metadata"), "exit"))  # opencode
+        return next((code for code in codes if code is not None), None)
+
+
+def _mcp_output(result: Any) -> str | None:
+    """What an MCP server said, as codex-acp passes it on; or why it did not."""
+    said = [text(block, "text") for block in items(mapping(result, "result"), "content")]
+    return "\n".join(filter(None, said)) or text(mapping(result, "error"), "message")
+
+
+def _structured(call: Call) -> Any:
+    """The result where it is more than text."""
+    return call.response if call.result is None or isinstance(call.result, str) else call.result
+
+
+def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> set[str]:
+    """Take in what an update says; the names of what it changed."""
+    changed = set()
+    if update.title is not None and update.title != call.title:
+        call.title = update.title
+        changed.add("title")
+    if update.rawInput not in (UNSET, None) and update.rawInput != call.input:
+        call.input = update.rawInput
+        changed.add("input")
+    locations = _locations(update.locations)
+    if locations and locations != call.locations:
+        call.locations = locations
+        changed.add("locations")
+    if update.content is not UNSET and (update.content is not None or null_clears):
+        content = _list(update.content)
+        if content != call.content:
+            call.content = content
+            call.changes = in_full(changes_in(content, call.id), call.changes) or call.changes
+            changed.add("content")
+    if update.rawOutput not in (UNSET, None) and update.rawOutput != call.result:
+        call.result = update.rawOutput
+        changed.add("result")
+    response = mapping(update.meta, "claudeCode").get("toolResponse")
+    if response is not None and response != call.response:
+        call.response = response
+        changed.add("response")
+    return changed
+
+
+def _name(update: m.ToolUpdate) -> str:
+    """The tool's name. Few agents say it: gemini in the id, opencode as the first title; else the kind must do."""
+    meta = update.meta or {}
+    server, tool = text(update.rawInput, "server"), text(update.rawInput, "tool")
+    if meta.get("is_mcp_tool_call") and server and tool:  # codex-acp has it in the input alone
+        return f"mcp__{server}__{tool}"
+    prefix = _PREFIXED.fullmatch(update.toolCallId)
+    said = update.name or text(mapping(meta, "claudeCode"), "toolName") or text(meta, "toolName")
+    if said:
+        return said
+    if prefix is not None:
+        return prefix[1]
+    about = update.rawInput.values() if isinstance(update.rawInput, dict) else ()
+    if update.title and _WORD.fullmatch(update.title) and update.title not in about:
+        return update.title
+    return update.kind or update.title or "tool"
+
+
+def _kind(said: str | None, name: str) -> ev.ToolKind:
+    known: Any = said if said in KINDS and said != "other" else None
+    return known or toolnames.kind_of(name)
+
+
+def _locations(native: Any) -> list[ev.Location]:
+    """As {path, line}, or as bare paths."""
+    found = []
+    for item in native if isinstance(native, list) else []:
+        path = item if isinstance(item, str) else text(item, "path")
+        if path:
+            found.append(ev.Location(path=path, line=number(item, "line")))
+    return found
+
+
+def _list(content: Any) -> list[Any]:
+    if content is UNSET or content is None:
+        return []
+    return content if isinstance(content, list) else [content]

@@ -1,0 +1,1 @@
+"""What Claude Code speaks and writes."""

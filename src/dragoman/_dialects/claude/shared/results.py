@@ -1,0 +1,170 @@
+"""What the structured results of Claude Code's own tools say, on the wire (`tool_use_result`) and on disk
+(`toolUseResult`) alike. Pure and total: a result is any JSON."""
+
+import re
+from typing import Any, Final
+
+from msgspec import Struct
+
+from dragoman._model.events import FileChanged, PlanEntry
+from dragoman._model.patches import from_hunks, from_texts
+
+
+def file_change(call_id: str, result: Any) -> FileChanged | None:
+    """The change that Write, Edit, MultiEdit or NotebookEdit reports (capture tools_basic)."""
+    if not isinstance(result, dict):
+        return None
+    if isinstance(notebook := result.get("notebook_path"), str) and "updated_file" in result:
+        before, after = (_str(result, key) for key in ("original_file", "updated_file"))
+        diff = from_texts(notebook, before, after)
+        return FileChanged(
+            path=notebook, change="modified", diff=diff, before=before, after=after, call_id=call_id
+        )
+    path = _str(result, "filePath")
+    if path is None or "structuredPatch" not in result:
+        return None
+    created = result.get("type") == "create"
+    after = _str(result, "content")
+    diff = from_hunks(path, result["structuredPatch"], created=created)
+    if diff is None and created:  # a new file has no hunks, only its content
+        diff = from_texts(path, None, after)
+    return FileChanged(
+        path=path,
+        change="created" if created else "modified",
+        diff=diff,
+        before=_str(result, "originalFile"),
+        after=after,
+        call_id=call_id,
+    )
+
+
+def change_of(call_id: str, input: Any, result: Any, text: str, *, failed: bool) -> FileChanged | None:
+    """What an edit did to its file, or tried to. Inside subagents results have no structure, so there is only
+    the input and the text to tell from (capture subagent_bidi)."""
+    change = file_change(call_id, result)
+    given = input if isinstance(input, dict) else {}
+    path = _str(given, "file_path") or _str(given, "notebook_path")
+    if change is None and path is not None:
+        created = "created successfully" in text
+        before = None if created else _str(given, "old_string")
+        after = _str(given, "content" if created else "new_string")
+        diff = from_texts(path, before, after) if after is not None else None
+        change = FileChanged(
+            path=path, change="created" if created else "modified", diff=diff, call_id=call_id
+        )
+    if change is not None and failed:
+        change.phase, change.diff = "failed", None
+    return change
+
+
+_BACKGROUND: Final = ("Command running in background with ID", "Async agent launched successfully")
+
+
+def in_background(result: Any, text: str = "") -> bool:
+    """The call only says that its work goes on in the background (captures bash_background, subagent_bidi)."""
+    if isinstance(result, dict):
+        return result.get("status") == "async_launched" or isinstance(result.get("backgroundTaskId"), str)
+    return result is None and text.startswith(_BACKGROUND)
+
+
+_EXIT: Final = re.compile(r"(?:Error: )?Exit code (\d{1,3})\b")
+_BACKGROUND_EXIT: Final = re.compile(r"\(exit code (\d{1,3})\)")
+
+
+def exit_code(output: str) -> int | None:
+    """The exit code that a failed Bash begins its output with (capture tool_error)."""
+    match = _EXIT.match(output)
+    return int(match[1]) if match else None
+
+
+# --- task notifications --------------------------------------------------------------------------------------
+
+
+class Notification(Struct):
+    """A background task has something to say; the CLI writes it as a user message."""
+
+    text: str
+    task_id: str | None = None
+    call_id: str | None = None
+    status: str | None = None
+    summary: str | None = None
+    result: str | None = None
+
+    @property
+    def exit_code(self) -> int | None:
+        match = _BACKGROUND_EXIT.search(self.summary or "")
+        return int(match[1]) if match else None
+
+
+_TAG: Final = re.compile(r"<(task-id|tool-use-id|status|summary|result)>(.*?)</\1>", re.DOTALL)
+
+
+def notification_of(text: str) -> Notification | None:
+    if not text.lstrip().startswith("<task-notification>"):
+        return None
+    found: dict[str, str] = {}
+    for match in _TAG.finditer(text):
+        found.setdefault(match[1], match[2].strip())
+    return Notification(
+        text,
+        found.get("task-id"),
+        found.get("tool-use-id"),
+        found.get("status"),
+        found.get("summary"),
+        found.get("result"),
+    )
+
+
+# --- plans ---------------------------------------------------------------------------------------------------
+
+
+class TaskPlan:
+    """The to-do list as TodoWrite, TaskCreate, TaskUpdate and TaskList leave it (capture tools_basic)."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, PlanEntry] = {}
+
+    def used(self, name: str, input: Any, result: Any) -> list[PlanEntry] | None:
+        """A tool has completed: the whole list if it changed, else None."""
+        arguments = input if isinstance(input, dict) else {}
+        outcome = result if isinstance(result, dict) else {}
+        before = self._entries.copy()
+        if name == "TodoWrite":
+            self._entries = _entries(arguments.get("todos"), "content")
+        elif name == "TaskList" and isinstance(outcome.get("tasks"), list):
+            self._entries = _entries(outcome["tasks"], "subject")
+        elif name == "TaskCreate" and isinstance(task := outcome.get("task"), dict):
+            self._entries |= _entries([{**arguments, **task}], "subject")
+        elif name == "TaskUpdate" and outcome.get("success") is True:
+            self._update(str(outcome.get("taskId")), arguments)
+        return list(self._entries.values()) if self._entries != before else None
+
+    def _update(self, task: str, arguments: dict[str, Any]) -> None:
+        if arguments.get("status") == "deleted":
+            self._entries.pop(task, None)
+            return
+        old = self._entries.get(task)
+        merged = {
+            "id": task,
+            "subject": old.text if old else task,
+            "status": old.status if old else "pending",
+            **arguments,
+        }
+        self._entries |= _entries([merged], "subject")
+
+
+def _entries(items: Any, text: str) -> dict[str, PlanEntry]:
+    """By id, where there is one; a new one each time, so that a list that was handed out stays as it was."""
+    entries: dict[str, PlanEntry] = {}
+    for item in items if isinstance(items, list) else []:
+        if isinstance(item, dict) and isinstance(said := item.get(text), str):
+            status: Any = item.get("status")
+            if status not in ("pending", "in_progress", "completed"):
+                status = "pending"
+            entries[str(item.get("id", len(entries)))] = PlanEntry(text=said, status=status)
+    return entries
+
+
+def _str(native: dict[str, Any], key: str) -> str | None:
+    value = native.get(key)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,283 @@
+"""Tool calls, the subagents and background tasks that they start, and the plan that some of them keep."""
+
+from typing import Any, Final
+
+from msgspec import Struct
+
+from dragoman._dialects.claude.shared import results
+from dragoman._dialects.claude.stream import messages as m
+from dragoman._model import events as ev
+from dragoman._model import toolnames
+from dragoman._wire.content import blocks_of, plain, text_of_content, usage_of
+from dragoman._wire.ledger import Ledger
+
+_AGENT_TOOLS: Final = ("Task", "Agent")
+_REJECTED: Final = "User rejected tool use"
+_DENIED: Final = ("Claude requested permissions to ", "Permission to use ", "This command requires approval")
+"""How the CLI words a denial by its own rules, which 2.1.197 marks in no other way (capture
+perm_denied_default)."""
+_TASK_STATUS: Final[dict[str, ev.ToolStatus]] = {
+    "completed": "completed",
+    "failed": "failed",
+    "stopped": "cancelled",
+    "killed": "cancelled",
+}
+
+
+class Call(Struct):
+    name: str
+    input: Any
+    parent: str | None
+    background: bool = False
+    """Its result only said that it runs on; the end comes with a task_notification."""
+    withdrawn: bool = False
+    """The agent took its permission request back: an interrupt, not a denial."""
+
+
+class Calls:
+    """The calls that have not ended, and what they left behind for later ones."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._calls: dict[str, Call] = {}
+        self._tasks: dict[str, str] = {}
+        """Call ids by task id."""
+        self._agents: set[str] = set()
+        """Calls whose subagent was seen."""
+        self._plan = results.TaskPlan()
+
+    def parent_of(self, call_id: str | None) -> str | None:
+        call = self._calls.get(call_id) if call_id is not None else None
+        return call.parent if call is not None else None
+
+    def withdraw(self, call_id: str | None) -> None:
+        if call_id is not None and call_id in self._calls:
+            self._calls[call_id].withdrawn = True
+
+    # --- starts ------------------------------------------------------------------------------------------
+
+    def begin(self, call_id: str, name: str, input: Any, parent: str | None, model: str | None) -> None:
+        self._calls[call_id] = Call(name, input, parent)
+        started = toolnames.started(call_id, name, input)
+        started.parent, started.model = parent, model
+        self._ledger.put(started)
+
+    def speaks(self, parent: str | None, message: m.Assistant | m.User) -> None:
+        """A line from inside a subagent: the first sign of it, where no task_started came."""
+        if parent is not None and parent not in self._agents:
+            self._agents.add(parent)
+            self._ledger.put(
+                ev.SubagentStarted(
+                    call_id=parent,
+                    agent_id=message.agent_id,
+                    agent_type=message.subagent_type,
+                    description=message.task_description,
+                    parent=self.parent_of(parent),
+                )
+            )
+
+    def refused(self, message: m.PermissionDenied) -> None:
+        """The agent's own rules denied a tool; nobody was asked."""
+        call_id = message.tool_use_id
+        request_id = call_id or message.uuid or ""
+        call = self._calls.get(call_id) if call_id is not None else None
+        name = message.tool_name or (call.name if call is not None else None)
+        parent = self.parent_of(call_id)
+        self._ledger.put(
+            ev.PermissionRequested(
+                request_id=request_id,
+                call_id=call_id,
+                tool_name=name,
+                kind=toolnames.kind_of(name or ""),
+                input=call.input if call is not None else None,
+                reason=message.decision_reason,
+                parent=parent,
+                synthesized=True,
+            )
+        )
+        self._ledger.put(
+            ev.PermissionResolved(
+                request_id=request_id,
+                outcome="denied",
+                by="agent",
+                rule=message.decision_reason_type,
+                message=message.message,
+                parent=parent,
+            )
+        )
+
+    def progress(self, message: m.ToolProgress) -> None:
+        """The id is made up for shells (`bash-progress-0`); the call is then named as the parent
+        (capture tool_progress_remote). The specification has it the plain way."""
+        ids = (message.tool_use_id, message.parent_tool_use_id)
+        call_id = next((id for id in ids if id in self._calls), message.tool_use_id)
+        if call_id is not None:
+            self._ledger.put(
+                ev.ToolUpdated(
+                    call_id=call_id, elapsed=message.elapsed_time_seconds, parent=self.parent_of(call_id)
+                )
+            )
+
+    # --- results -----------------------------------------------------------------------------------------
+
+    def end(self, result: dict[str, Any], structured: Any, meta: dict[str, Any], parent: str | None) -> None:
+        """A tool_result block. `structured` is the line's own tool_use_result, if it can only mean this one."""
+        call_id, content = result.get("tool_use_id"), result.get("content")
+        if not isinstance(call_id, str):
+            return
+        call = self._calls.get(call_id) or Call("", None, parent)
+        text, blocks = text_of_content(content), blocks_of(content)
+        if results.in_background(structured, text):
+            call.background = True
+            self._ledger.put(
+                ev.ToolUpdated(call_id=call_id, output=text, structured=structured, parent=call.parent)
+            )
+            return
+        failed = result.get("is_error") is True
+        status = self._status(call_id, call, text, structured, meta) if failed else "completed"
+        if status in ("completed", "failed") and toolnames.kind_of(call.name) == "edit":
+            change = results.change_of(call_id, call.input, structured, text, failed=failed)
+            if change is not None:
+                change.parent = call.parent
+                self._ledger.put(change)
+        if not failed:
+            entries = self._plan.used(call.name, call.input, structured)
+            if entries is not None:
+                self._ledger.put(ev.PlanUpdated(entries=entries, parent=call.parent))
+        if call.name in _AGENT_TOOLS and (not failed or call_id in self._agents):
+            self._put_agent_end(call_id, call, text, structured, failed)
+        self._close(
+            ev.ToolEnded(
+                call_id=call_id,
+                status=status,
+                output=text,
+                structured=structured,
+                content=[] if plain(blocks) else blocks,
+                error=ev.ErrorInfo(message=text) if failed else None,
+                exit_code=results.exit_code(text) if failed and call.name == "Bash" else None,
+                parent=call.parent,
+            )
+        )
+
+    def skip(self, call_id: str) -> None:
+        """A hook put the call off; the turn ended without it (capture hook_defers)."""
+        if self._ledger.tool_open(call_id):
+            self._close(ev.ToolEnded(call_id=call_id, status="skipped", parent=self.parent_of(call_id)))
+
+    def _close(self, ended: ev.ToolEnded) -> None:
+        self._ledger.put(ended)
+        self._calls.pop(ended.call_id, None)
+
+    def _status(
+        self, call_id: str, call: Call, text: str, structured: Any, meta: dict[str, Any]
+    ) -> ev.ToolStatus:
+        """A denial, an interrupt and a failure look alike on the wire: is_error and a text."""
+        decision = meta.get("permission_decision")
+        if self._ledger.tool_denied(call_id) or text.startswith(_DENIED):
+            return "declined"
+        if isinstance(decision, dict) and decision.get("decision") == "reject":
+            return "declined"
+        if structured == _REJECTED or meta.get("non_execution_kind") == "user-rejected":
+            asked = self._ledger.tool_asked(call_id) and not call.withdrawn
+            return "declined" if asked else "cancelled"
+        return "failed"
+
+    # --- subagents and background tasks ------------------------------------------------------------------
+
+    def _put_agent_end(self, call_id: str, call: Call, text: str, structured: Any, failed: bool) -> None:
+        said = structured if isinstance(structured, dict) else {}
+        report = text_of_content(said["content"]) if "content" in said else text
+        self._agents.add(call_id)
+        self._ledger.put(
+            ev.SubagentEnded(
+                call_id=call_id,
+                agent_id=_text(said, "agentId"),
+                status="failed" if failed else _text(said, "status") or "completed",
+                summary=report or None,
+                usage=usage_of(said.get("usage")),
+                parent=call.parent,
+            )
+        )
+
+    def task(self, message: m.Task) -> None:
+        task_id = message.task_id or ""
+        call_id = message.tool_use_id or self._tasks.get(task_id)
+        if call_id is None:
+            self._ledger.put(_task_status(message))
+            return
+        self._tasks[task_id] = call_id
+        if message.subtype == "task_started" and message.task_type == "local_agent":
+            self._agents.add(call_id)
+            self._ledger.put(
+                ev.SubagentStarted(
+                    call_id=call_id,
+                    agent_id=message.task_id,
+                    agent_type=message.subagent_type,
+                    description=message.description,
+                    parent=self.parent_of(call_id),
+                )
+            )
+        elif message.subtype == "task_notification":
+            self._notified(call_id, message)
+        else:
+            self._ledger.put(self._task_update(call_id, message))
+
+    def _task_update(self, call_id: str, message: m.Task) -> ev.ToolUpdated:
+        spent = (message.usage or {}).get("duration_ms")
+        status = (message.patch or {}).get("status") or message.status
+        ext = {"claude.taskId": message.task_id, "claude.taskStatus": status}
+        return ev.ToolUpdated(
+            call_id=call_id,
+            title=message.description if message.subtype == "task_progress" else None,
+            elapsed=spent / 1000 if isinstance(spent, (int, float)) and spent is not True else None,
+            parent=self.parent_of(call_id),
+            ext={name: value for name, value in ext.items() if value is not None},
+        )
+
+    def _notified(self, call_id: str, message: m.Task) -> None:
+        call = self._calls.get(call_id)
+        if call is not None and _repeats_the_task(call, message):
+            self._ledger.put(self._task_update(call_id, message))
+            return
+        if call_id in self._agents:
+            self._ledger.put(
+                ev.SubagentEnded(
+                    call_id=call_id,
+                    agent_id=message.task_id,
+                    status=message.status,
+                    summary=message.summary,
+                    usage=usage_of(message.usage),
+                    parent=self.parent_of(call_id),
+                )
+            )
+        if call is not None and call.background:
+            self._close(
+                ev.ToolEnded(
+                    call_id=call_id,
+                    status=_TASK_STATUS.get(message.status or "", "failed"),
+                    output=message.summary,
+                    parent=call.parent,
+                )
+            )
+        elif call_id not in self._agents:
+            self._ledger.put(self._task_update(call_id, message))
+
+
+def _repeats_the_task(call: Call, message: m.Task) -> bool:
+    """2.1.197, of a subagent that is waited for: its report is not here but in the result (capture subagent)."""
+    task = call.input.get("description") if isinstance(call.input, dict) else None
+    return not call.background and message.status == "completed" and message.summary == task
+
+
+def _task_status(message: m.Task) -> ev.SessionStatus:
+    """A task of no call that we know."""
+    status = (message.patch or {}).get("status") or message.status or message.subtype.removeprefix("task_")
+    return ev.SessionStatus(
+        status=f"task_{status}",
+        message=message.summary or message.description,
+        ext={"claude.taskId": message.task_id} if message.task_id else {},
+    )
+
+
+def _text(native: dict[str, Any], *keys: str) -> str | None:
+    return next((native[key] for key in keys if isinstance(native.get(key), str)), None)

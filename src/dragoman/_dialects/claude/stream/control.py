@@ -1,0 +1,366 @@
+"""The control protocol, both ways: what the CLI asks of its client, what we ask of the CLI, and the answers."""
+
+from typing import Any, Final
+
+import msgspec
+
+from dragoman._dialects.claude.stream import messages as m
+from dragoman._dialects.claude.stream.calls import Calls
+from dragoman._dialects.claude.stream.translate import is_initialize_answer
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model import toolnames
+from dragoman._model.content import ContentBlock, ImageBlock, ResourceBlock, ResourceLinkBlock, TextBlock
+from dragoman._model.errors import UsageError
+from dragoman._wire import jsonrpc
+from dragoman._wire.jsontext import repaired
+from dragoman._wire.ledger import Ledger
+
+INITIALIZE: Final = "initialize"
+MODES: Final[dict[str, str]] = {
+    "ask": "default",
+    "edits": "acceptEdits",
+    "all": "bypassPermissions",
+    "never": "dontAsk",
+    **{mode: mode for mode in ("default", "acceptEdits", "bypassPermissions", "plan", "dontAsk", "auto")},
+}
+"""Our words for permission modes, and the CLI's own. 2.1.197 takes any string, so they are checked here."""
+
+OPTIONS: Final = {"max_thinking_tokens": "set_max_thinking_tokens", "title": "rename_session"}
+"""What SetOption can set, and by which request."""
+
+_COMMANDS: Final = {
+    "interrupt": "interrupt",
+    "set_permission_mode": "set_mode",
+    "set_model": "set_model",
+    "set_max_thinking_tokens": "set_option",
+    "rename_session": "set_option",
+}
+_HOST_CALLS: Final = ("hook_callback", "mcp_message", "request_user_dialog")
+_ACTIONS: Final[dict[Any, Any]] = {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}
+_WORDS: Final = {action: word for word, action in _ACTIONS.items()}
+_QUESTION_TOOL: Final = "AskUserQuestion"
+_BARE_ALLOW_FROM: Final = (2, 1, 198)
+"""{"behavior":"allow"} without updatedInput is a denial up to 2.1.197 (capture perm_allow_bare)."""
+
+
+class Controls:
+    """The requests that are open, in both directions."""
+
+    def __init__(self, ledger: Ledger, calls: Calls) -> None:
+        self._ledger = ledger
+        self._calls = calls
+        self._open: dict[str, dict[str, Any]] = {}
+        self._asked: dict[str, dict[str, Any]] = {}
+
+    # --- the CLI asks ------------------------------------------------------------------------------------
+
+    def asked(self, message: m.ControlRequest) -> bytes | None:
+        """What the CLI wants; the answer that is owed at once, where only we can know that there is none."""
+        request, request_id = message.request, message.request_id
+        subtype = request.get("subtype")
+        self._open[request_id] = request
+        if subtype == "can_use_tool":
+            self._ledger.put(self._permission(request_id, request))
+        elif subtype == "elicitation":
+            self._ledger.put(_elicitation(request_id, request))
+        else:
+            call_id = _text(request, "tool_use_id") or _mcp_call(request)
+            params = {key: value for key, value in request.items() if key != "subtype"}
+            self._ledger.put(
+                ev.HostCalled(
+                    request_id=request_id,
+                    method=str(subtype),
+                    params=params,
+                    call_id=call_id,
+                    parent=self._calls.parent_of(call_id),
+                )
+            )
+            if subtype not in _HOST_CALLS:
+                return _error(request_id, f"unsupported control request: {subtype}")
+        return None
+
+    def _permission(self, request_id: str, request: dict[str, Any]) -> ev.Event:
+        name, call_id, given = (
+            _text(request, "tool_name") or "",
+            _text(request, "tool_use_id"),
+            request.get("input"),
+        )
+        parent = self._calls.parent_of(call_id)
+        if name == _QUESTION_TOOL:
+            questions = given.get("questions") if isinstance(given, dict) else None
+            return ev.QuestionAsked(
+                request_id=request_id,
+                message=toolnames.title_of(name, given),
+                questions=questions if isinstance(questions, list) else [],
+                call_id=call_id,
+                parent=parent,
+            )
+        suggestions = request.get("permission_suggestions")
+        return ev.PermissionRequested(
+            request_id=request_id,
+            call_id=call_id,
+            tool_name=name,
+            kind=toolnames.kind_of(name),
+            input=given,
+            title=_text(request, "description") or toolnames.title_of(name, given),
+            reason=_text(request, "decision_reason") or _text(request, "decision_reason_type"),
+            blocked_path=_text(request, "blocked_path"),
+            suggestions=suggestions if isinstance(suggestions, list) else [],
+            parent=parent,
+        )
+
+    def withdrawn(self, message: m.ControlCancel) -> None:
+        """The CLI no longer wants an answer (an interrupt, capture perm_interrupted)."""
+        request = self._open.pop(message.request_id, {})
+        self._calls.withdraw(_text(request, "tool_use_id"))
+        pending = self._ledger.request(message.request_id)
+        if pending is None:
+            return
+        if pending.kind == "permission":
+            closing: ev.Event = ev.PermissionResolved(
+                request_id=message.request_id, outcome="cancelled", by="agent"
+            )
+        elif pending.kind == "question":
+            closing = ev.QuestionAnswered(request_id=message.request_id, action="cancelled")
+        else:
+            closing = ev.HostAnswered(
+                request_id=message.request_id, error=ev.ErrorInfo(message="withdrawn by the agent")
+            )
+        self._ledger.put(closing)
+
+    def answered_by_client(self, message: m.ControlResponse) -> None:
+        """Our answer, seen on its way out."""
+        answer = message.response
+        request = self._open.pop(answer.request_id, None)
+        pending = self._ledger.request(answer.request_id)
+        if request is None or pending is None:
+            return
+        said = answer.response if isinstance(answer.response, dict) else {}
+        error = None if answer.subtype == "success" else answer.error or "error"
+        if pending.kind == "host":
+            result = said.get("mcp_response", answer.response)
+            info = ev.ErrorInfo(message=error) if error is not None else None
+            event: ev.Event = ev.HostAnswered(request_id=answer.request_id, result=result, error=info)
+        elif pending.kind == "question":
+            event = _question_answered(answer.request_id, request, said, error)
+        else:
+            event = self._resolved(answer.request_id, request, said, error)
+        self._ledger.put(event)
+
+    def _resolved(
+        self, request_id: str, request: dict[str, Any], said: dict[str, Any], error: str | None
+    ) -> ev.PermissionResolved:
+        """An answer that the CLI cannot accept counts as denied."""
+        updated = said.get("updatedInput")
+        acceptable = isinstance(updated, dict) or (updated is None and self._takes_bare_allow())
+        if error is None and said.get("behavior") == "allow" and acceptable:
+            changed = updated if updated is not None and updated != request.get("input") else None
+            return ev.PermissionResolved(request_id=request_id, outcome="allowed", updated_input=changed)
+        return ev.PermissionResolved(
+            request_id=request_id, outcome="denied", message=error or _text(said, "message")
+        )
+
+    def _takes_bare_allow(self) -> bool:
+        version = str(self._ledger.facts().get("cli_version", ""))
+        numbers = tuple(int(part) for part in version.split(".") if part.isdigit())
+        return numbers >= _BARE_ALLOW_FROM
+
+    # --- we ask ------------------------------------------------------------------------------------------
+
+    def asked_by_client(self, message: m.ControlRequest) -> None:
+        self._asked[message.request_id] = message.request
+
+    def answered(self, message: m.ControlResponse) -> dict[str, Any] | None:
+        """The CLI's answer. That to initialize is given back: it belongs to the session."""
+        answer = message.response
+        request = self._asked.pop(answer.request_id, None)
+        subtype = _text(request, "subtype") if request is not None else None
+        initial = subtype == INITIALIZE or (request is None and is_initialize_answer(answer.response))
+        if initial and isinstance(answer.response, dict):
+            return answer.response
+        ok = answer.subtype == "success"
+        self._ledger.put(
+            ev.CommandEnded(
+                command=_COMMANDS.get(subtype, subtype) if subtype is not None else None,
+                request_id=answer.request_id,
+                ok=ok,
+                error=None if ok else ev.ErrorInfo(message=answer.error or "error", code=answer.error_code),
+                result=answer.response,
+            )
+        )
+        if ok and subtype == "set_model" and self._ledger.facts() and request is not None:
+            model = _text(answer.response, "model") if isinstance(answer.response, dict) else None
+            self._ledger.put(ev.SessionStarted(model=model or _text(request, "model")))
+        return None
+
+    # --- lines -------------------------------------------------------------------------------------------
+
+    def answer_line(self, command: c.Answer) -> bytes:
+        request = self._pending(command.request)
+        if command.option is not None:
+            raise UsageError("a permission request of claude has no options: answer with allow or deny")
+        if command.decision == "allow":
+            updated = command.updated_input if command.updated_input is not None else request.get("input", {})
+            response: dict[str, Any] = {"behavior": "allow", "updatedInput": updated}
+            if updates := [item for item in command.remember if isinstance(item, dict)]:
+                response["updatedPermissions"] = updates  # any other word is one of our own policy
+        else:
+            response = {"behavior": "deny", "message": command.message or "Denied."}
+            if command.interrupt:
+                response["interrupt"] = True
+        return _success(command.request, response)
+
+    def question_line(self, command: c.AnswerQuestion) -> bytes:
+        request = self._pending(command.request)
+        if request.get("subtype") == "elicitation":
+            response: dict[str, Any] = {"action": _WORDS[command.action]}
+            if command.action == "accepted":
+                response["content"] = command.answers
+        elif command.action == "accepted":
+            given = request.get("input")
+            asked = given if isinstance(given, dict) else {}
+            response = {"behavior": "allow", "updatedInput": {**asked, "answers": command.answers}}
+        else:
+            response = {"behavior": "deny", "message": f"The user {command.action} the question."}
+        return _success(command.request, response)
+
+    def reply_line(self, command: c.Reply) -> bytes:
+        request = self._pending(command.request)
+        if request.get("subtype") == "mcp_message":
+            return _success(command.request, {"mcp_response": _mcp_reply(request, command)})
+        if command.error is not None:
+            return _error(command.request, command.error)
+        if command.result is None and request.get("subtype") == "request_user_dialog":
+            return _success(command.request, {"behavior": "cancelled"})
+        return _success(command.request, command.result if command.result is not None else {})
+
+    def _pending(self, request_id: str) -> dict[str, Any]:
+        request = self._open.get(request_id)
+        if request is None:
+            raise UsageError(f"no open request is called {request_id!r}: it was answered or withdrawn")
+        return request
+
+
+def request(subtype: str, request_id: str, fields: dict[str, Any]) -> bytes:
+    """A request of ours."""
+    return _line(
+        {"type": "control_request", "request_id": request_id, "request": {"subtype": subtype, **fields}}
+    )
+
+
+def set_mode(command: c.SetMode, request_id: str) -> bytes:
+    mode = MODES.get(command.mode)
+    if mode is None:
+        raise UsageError(f"claude has no mode {command.mode!r}; it has: {', '.join(MODES)}")
+    return request("set_permission_mode", request_id, {"mode": mode})
+
+
+def set_option(command: c.SetOption, request_id: str) -> bytes:
+    subtype = OPTIONS.get(command.option)
+    if subtype is None:
+        raise UsageError(f"claude has no option {command.option!r}; it has: {', '.join(OPTIONS)}")
+    return request(subtype, request_id, {command.option: command.value})
+
+
+def user(text: str, blocks: list[ContentBlock]) -> bytes:
+    """Something that the user says."""
+    content: Any = text
+    if blocks:
+        content = [{"type": "text", "text": text}] if text else []
+        content += [_native_block(block) for block in blocks]
+    return _line({"type": "user", "message": {"role": "user", "content": content}})
+
+
+def _native_block(block: ContentBlock) -> dict[str, Any]:
+    if isinstance(block, TextBlock):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, ImageBlock) and block.data is not None:
+        mime = block.mime_type or "image/png"
+        return {"type": "image", "source": {"type": "base64", "media_type": mime, "data": block.data}}
+    if isinstance(block, ImageBlock) and block.uri is not None:
+        return {"type": "image", "source": {"type": "url", "url": block.uri}}
+    if isinstance(block, ResourceBlock) and block.blob is not None:
+        source = {"type": "base64", "media_type": block.mime_type or "application/pdf", "data": block.blob}
+        return {"type": "document", "source": source}
+    if isinstance(block, ResourceBlock) and block.text is not None:
+        return {"type": "text", "text": block.text}
+    if isinstance(block, ResourceLinkBlock):
+        return {"type": "text", "text": f"@{block.uri.removeprefix('file://')}"}
+    raise UsageError(f"claude takes no content block of type {block.__struct_config__.tag} in a prompt")
+
+
+def _elicitation(request_id: str, request: dict[str, Any]) -> ev.QuestionAsked:
+    return ev.QuestionAsked(
+        request_id=request_id,
+        message=_text(request, "message"),
+        mode="url" if request.get("mode") == "url" else "form",
+        url=_text(request, "url"),
+        elicitation_id=_text(request, "elicitation_id"),
+        schema=request.get("requested_schema"),
+        ext={"claude.mcpServer": request["mcp_server_name"]} if "mcp_server_name" in request else {},
+    )
+
+
+def _question_answered(
+    request_id: str, request: dict[str, Any], said: dict[str, Any], error: str | None
+) -> ev.QuestionAnswered:
+    if request.get("subtype") == "elicitation":
+        action: Any = _ACTIONS.get(said.get("action"), "cancelled") if error is None else "cancelled"
+        return ev.QuestionAnswered(request_id=request_id, action=action, answers=said.get("content"))
+    updated = said.get("updatedInput")
+    if error is None and said.get("behavior") == "allow" and isinstance(updated, dict):
+        return ev.QuestionAnswered(request_id=request_id, action="accepted", answers=updated.get("answers"))
+    return ev.QuestionAnswered(request_id=request_id, action="declined")
+
+
+def _mcp_call(request: dict[str, Any]) -> str | None:
+    """The tool call that an MCP message is made for."""
+    value: Any = request.get("message")
+    for key in ("params", "_meta"):
+        value = value.get(key) if isinstance(value, dict) else None
+    return _text(value, "claudecode/toolUseId") if isinstance(value, dict) else None
+
+
+def _mcp_reply(request: dict[str, Any], command: c.Reply) -> dict[str, Any]:
+    """An answer of a server that lives in the client. A notification gets one too, and no opinion is a refusal."""
+    message = request.get("message")
+    id = message.get("id") if isinstance(message, dict) else None
+    if id is None:
+        return {"jsonrpc": "2.0", "result": {}}
+    if command.result is not None:
+        return {"jsonrpc": "2.0", "id": id, "result": command.result}
+    said = command.error or "no such method"
+    code = jsonrpc.INTERNAL_ERROR if command.error is not None else jsonrpc.METHOD_NOT_FOUND
+    return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": said}}
+
+
+def _success(request_id: str, response: Any) -> bytes:
+    return _line(
+        {
+            "type": "control_response",
+            "response": {"subtype": "success", "request_id": request_id, "response": response},
+        }
+    )
+
+
+def _error(request_id: str, error: str) -> bytes:
+    return _line(
+        {
+            "type": "control_response",
+            "response": {"subtype": "error", "request_id": request_id, "error": error},
+        }
+    )
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    """A line that is JSON whatever went into it: a line that is not would end the CLI."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(repaired(msgspec.to_builtins(value)))
+
+
+def _text(native: dict[str, Any], key: str) -> str | None:
+    value = native.get(key)
+    return value if isinstance(value, str) else None

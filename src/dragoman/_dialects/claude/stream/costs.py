@@ -1,0 +1,71 @@
+"""What a turn cost. The CLI counts cost, models and API time over the whole process, and 2.1.325 even over the
+sessions that a process resumes (capture resume_2_resume): only the difference belongs to the turn."""
+
+from dragoman._dialects.claude.stream import messages as m
+from dragoman._dialects.claude.stream.translate import model_usage_of
+from dragoman._model.usage import ModelUsage, since
+
+_CENTS = 10
+"""Decimal places that survive a difference of two sums of cents."""
+
+
+class Costs:
+    """The totals so far, to take differences from."""
+
+    def __init__(self) -> None:
+        self._models: dict[str, ModelUsage] = {}
+        self._cost: float | None = None
+        self._api_ms: float | None = None
+
+    def reset(self) -> None:
+        """/clear sets the CLI's counters back (2.1.325, capture slash_various)."""
+        self._models, self._cost, self._api_ms = {}, 0.0, 0.0
+
+    def models(self, result: m.Result) -> dict[str, ModelUsage]:
+        """The usage of each model that this turn used."""
+        totals = model_usage_of(result.modelUsage)
+        before, self._models = self._models, totals or self._models
+        if result.model_usage_since_last_result is not None:
+            return model_usage_of(result.model_usage_since_last_result)
+        rest = {
+            model: since(usage, before[model]) if model in before else usage
+            for model, usage in totals.items()
+        }
+        return {model: usage for model, usage in rest.items() if _used(usage)}
+
+    def cost(self, result: m.Result) -> float | None:
+        total, before = result.total_cost_usd, self._cost
+        if total is None or total < 0:
+            return None
+        self._cost = total
+        said = self._said(result)
+        if said is not None:
+            return said
+        return round(total - before, _CENTS) if before is not None and total >= before else total
+
+    def api_ms(self, result: m.Result, cost: float | None) -> float | None:
+        """Absent for the first turn of a resumed session whose total goes back to before this process."""
+        total, before = result.duration_api_ms, self._api_ms
+        if total is None or total < 0:
+            return None
+        self._api_ms = max(total, before or 0.0)
+        if before is not None:
+            return max(total - before, 0.0)
+        resumed = cost is not None and result.total_cost_usd is not None and result.total_cost_usd > cost
+        return None if resumed else total
+
+    def _said(self, result: m.Result) -> float | None:
+        """The turn's own cost, where the CLI says it."""
+        models = result.model_usage_since_last_result
+        if models is None:
+            return None
+        costs = [usage.cost_usd for usage in model_usage_of(models).values()]
+        return (
+            sum(cost for cost in costs if cost)
+            if all(cost is not None and cost >= 0 for cost in costs)
+            else None
+        )
+
+
+def _used(usage: ModelUsage) -> bool:
+    return bool(usage.input_tokens or usage.output_tokens or usage.cost_usd)

@@ -1,0 +1,347 @@
+"""The machine of Claude Code's stream-json: everything that has to be remembered from line to line."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from dragoman._dialects.claude.stream import control, translate
+from dragoman._dialects.claude.stream import messages as m
+from dragoman._dialects.claude.stream.calls import Calls
+from dragoman._dialects.claude.stream.costs import Costs
+from dragoman._dialects.claude.stream.streaming import Streaming
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.capabilities import Capability
+from dragoman._model.frames import Launch
+from dragoman._wire.content import text_of_content, usage_of
+from dragoman._wire.jsontext import Invalid, Unknown
+from dragoman._wire.machine import Machine
+
+_LOCAL_OUTPUT = "<local-command-stdout>"
+
+
+class ClaudeStream(Machine):
+    """One process of `claude --output-format stream-json`."""
+
+    dialect: ClassVar[str] = "claude_stream"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
+        Capability.LIVE_FORK,
+        Capability.MANY_SESSIONS,
+    }
+    awaited: ClassVar[tuple[type[c.Command], ...]] = (c.Interrupt, c.SetMode, c.SetModel, c.SetOption)
+
+    def __init__(self, agent: str = "claude", *, native: bool = False) -> None:
+        super().__init__(agent, native=native)
+        self.opening: dict[str, Any] = {}
+        """What to say with initialize: hooks, sdkMcpServers, agents, jsonSchema …"""
+        self._ready: dict[str, Any] = {}
+        self._streaming = Streaming(self.ledger)
+        self._calls = Calls(self.ledger)
+        self._controls = control.Controls(self.ledger, self._calls)
+        self._costs = Costs()
+        self._requests = 0
+        self._partial: set[str | None] = set()
+        """Flat messages of which only pieces have come."""
+        self._blocked = False
+        self._error_code: str | None = None
+        self._handlers: dict[type[m.Native], Callable[[Any], None]] = {
+            m.Init: self._init,
+            m.Assistant: self._assistant,
+            m.User: self._user,
+            m.Result: self._result,
+            m.StreamEvent: self._stream_event,
+            m.ApiRetry: self._streaming.retried,
+            m.Informational: self._informational,
+            m.CompactBoundary: self._compacted,
+            m.ConversationReset: self._reset,
+            m.PermissionDenied: self._calls.refused,
+            m.Task: self._calls.task,
+            m.ToolProgress: self._calls.progress,
+            m.ControlRequest: self._asked,
+            m.ControlResponse: self._answered,
+            m.ControlCancel: self._controls.withdrawn,
+            m.FlatMessage: self._flat_message,
+            m.FlatToolUse: self._flat_tool_use,
+            m.FlatToolResult: self._flat_tool_result,
+        }
+
+    # --- lines in ----------------------------------------------------------------------------------------
+
+    def on_start(self, launch: Launch) -> None:
+        session = _flag(launch.argv, "--session-id")
+        if session is None and "--fork-session" not in launch.argv:
+            session = _flag(launch.argv, "--resume")
+        if session is not None:
+            self.ledger.name_session(session)
+        self.owe(control.request("initialize", control.INITIALIZE, self.opening))
+
+    def on_out(self, line: bytes) -> None:
+        if not line.strip():
+            self.ledger.native_type = "blank"
+            return
+        for message in m.read(line):
+            self._receive(message)
+        if not self.ledger.frame_named:
+            self.ledger.native_type = m.native_type(line)
+
+    def _receive(self, message: m.Native | Unknown | Invalid) -> None:
+        ledger = self.ledger
+        if isinstance(message, Invalid):
+            ledger.put(ev.NativeInvalid(reason=message.reason))
+            return
+        if isinstance(message, Unknown):
+            ledger.put(ev.NativeUnknown(native_type=message.native_type))
+            return
+        ledger.agent_time = message.timestamp
+        if message.session_id is not None and message.session_id != ledger.current:
+            self._session_changed(message.session_id)
+        handler = self._handlers.get(type(message))
+        if handler is not None:
+            handler(message)
+        else:
+            for event in translate.SIMPLE[type(message)](message):
+                ledger.put(event)
+
+    def on_in(self, line: bytes) -> None:
+        message = m.READER.read(line)
+        if isinstance(message, m.User):
+            self._prompted(message.message.content, message.uuid)
+        elif isinstance(message, m.FlatMessage):
+            self._prompted(message.content, message.uuid)
+        elif isinstance(message, m.ControlRequest):
+            self._controls.asked_by_client(message)
+        elif isinstance(message, m.ControlResponse):
+            self._controls.answered_by_client(message)
+
+    # --- sessions and turns ------------------------------------------------------------------------------
+
+    def _session_changed(self, session: str) -> None:
+        """/clear goes on under another id; 2.1.197 does so without a word (capture slash_various)."""
+        if self.ledger.facts():
+            self.ledger.put(ev.SessionUpdated(session_id=session))
+        self.ledger.name_session(session)
+
+    def _init(self, message: m.Init) -> None:
+        """Comes with every turn, and not always first."""
+        facts = translate.session_facts(message, self._ready)
+        facts.resumed = bool(self.resumed) and not self.ledger.facts()
+        self.ledger.put(facts)
+        self._begin()
+
+    def _begin(self) -> None:
+        """A sign that a turn is going on."""
+        if not self.ledger.busy():
+            self.ledger.put(ev.TurnStarted(synthesized=True))
+
+    def _prompted(self, content: Any, uuid: str | None) -> None:
+        message = translate.user_message(content)
+        message.message_id = uuid
+        if not self.ledger.busy():
+            self.ledger.put(ev.TurnStarted(prompt=message.text))
+        self.ledger.put(message)
+
+    def _result(self, message: m.Result) -> None:
+        ledger = self.ledger
+        outcome = translate.outcome_of(message, blocked=self._blocked, error=self._error_code)
+        cost = self._costs.cost(message)
+        deferred = (message.deferred_tool_use or {}).get("id")
+        if isinstance(deferred, str):
+            self._calls.skip(deferred)
+        ledger.put(
+            ev.TurnEnded(
+                session=ledger.open_session(),
+                outcome=outcome,
+                reason=message.terminal_reason or message.subtype or message.status,
+                text=message.result,
+                error=None if outcome in ("completed", "cancelled") else self._error(message),
+                errors=message.errors or [],
+                usage=usage_of(message.usage),
+                model_usage=self._costs.models(message),
+                cost_usd=cost,
+                duration_ms=message.duration_ms,
+                api_duration_ms=self._costs.api_ms(message, cost),
+                steps=message.num_turns,
+                denials=translate.denials_of(message),
+                structured_output=message.structured_output,
+                ext={"claude.origin": message.origin} if message.origin else {},
+            )
+        )
+        self._blocked, self._error_code = False, None
+
+    def _error(self, message: m.Result) -> ev.ErrorInfo:
+        said = translate.error_info(message.error)
+        if said is not None:
+            return said
+        text = message.result or "; ".join(message.errors or []) or message.subtype or "unknown error"
+        status = message.api_error_status
+        return ev.ErrorInfo(
+            message=text, code=self._error_code or (str(status) if status else message.subtype)
+        )
+
+    def _informational(self, message: m.Informational) -> None:
+        self._blocked = self._blocked or bool(message.prevent_continuation)
+        for event in translate.informational(message):
+            self.ledger.put(event)
+
+    def _compacted(self, message: m.CompactBoundary) -> None:
+        data = message.compact_metadata
+        self.ledger.put(
+            ev.ContextCompacted(
+                trigger="manual" if data.trigger == "manual" else "auto",
+                before_tokens=data.pre_tokens,
+                after_tokens=data.post_tokens,
+            )
+        )
+
+    def _reset(self, message: m.ConversationReset) -> None:
+        self._costs.reset()
+        self.ledger.put(ev.ContextCompacted(trigger="cleared"))
+
+    # --- what is said ------------------------------------------------------------------------------------
+
+    def _stream_event(self, message: m.StreamEvent) -> None:
+        if message.parent_tool_use_id is None:
+            self._begin()
+        self._streaming.receive(message)
+
+    def _assistant(self, message: m.Assistant) -> None:
+        parent, said = message.parent_tool_use_id, message.message
+        self._calls.speaks(parent, message)
+        if parent is None:
+            self._begin()
+            self._streaming.replaced_by(said.id)
+        if message.error is not None:
+            self._error_code = message.error
+            text = text_of_content(said.content)
+            self.ledger.put(ev.Error(message=text, code=message.error, parent=parent))
+        self._say(said, said.id or message.uuid, parent, "error" if message.error is not None else "text")
+        self._streaming.count(said, parent)
+
+    def _say(
+        self, said: m.ApiMessage, message_id: str | None, parent: str | None, kind: ev.MessageKind = "text"
+    ) -> None:
+        """The blocks of an assistant's message: text, thinking, tool calls, results of the API's own tools."""
+        content = said.content if isinstance(said.content, list) else [said.content]
+        for block in content:
+            native = {"type": "text", "text": block} if isinstance(block, str) else block
+            if not isinstance(native, dict):
+                continue
+            index = self._streaming.next_block(message_id) if message_id is not None else None
+            type_, call_id = native.get("type"), native.get("id")
+            result_of = native.get("tool_use_id")
+            if isinstance(call_id, str) and type_ in ("tool_use", "server_tool_use", "mcp_tool_use"):
+                self._calls.begin(
+                    call_id, str(native.get("name", "")), native.get("input"), parent, said.model
+                )
+            elif isinstance(result_of, str):
+                self._calls.end(native, native.get("content"), {}, parent)
+            else:
+                event = translate.assistant_message(native, kind)
+                event.message_id, event.block = message_id, index
+                event.parent, event.model = parent, said.model
+                self.ledger.put(event)
+
+    def _user(self, message: m.User) -> None:
+        content = message.message.content
+        blocks = content if isinstance(content, list) else [content]
+        results = [b for b in blocks if isinstance(b, dict) and b.get("type") == "tool_result"]
+        # Older tools wrote a result's own id as the parent: that is no subagent (specification 004 §3.6).
+        own = [result.get("tool_use_id") for result in results]
+        parent = message.parent_tool_use_id if message.parent_tool_use_id not in own else None
+        self._calls.speaks(parent, message)
+        for result, call_id in zip(results, own, strict=True):
+            structured = message.tool_use_result if len(results) == 1 else None
+            meta = next((item for item in message.tool_result_meta or [] if item.get("id") == call_id), {})
+            self._calls.end(result, structured, meta, parent)
+        rest = [block for block in blocks if block is not None and block not in results]
+        if rest:
+            said = translate.user_message(rest)
+            local = (said.text or "").startswith(_LOCAL_OUTPUT)
+            said.echo = bool(message.isReplay) and not local
+            said.synthetic = bool(message.isSynthetic) or local
+            said.message_id, said.parent = message.uuid, parent
+            self.ledger.put(said)
+
+    def _flat_message(self, message: m.FlatMessage) -> None:
+        if message.role == "assistant":
+            self._begin()
+            self._flat_answer(message)
+        else:
+            user = m.ApiMessage(content=message.content)
+            self._user(m.User(message=user, uuid=message.uuid))
+
+    def _flat_answer(self, message: m.FlatMessage) -> None:
+        """Pieces first, where it is partial (specification 004 §7.5), then whole under the same id."""
+        text = text_of_content(message.content)
+        if message.partial:
+            self._partial.add(message.id)
+            self.ledger.put(ev.Delta(text=text, message_id=message.id))
+        elif message.id in self._partial:
+            self._partial.discard(message.id)
+            self.ledger.put(
+                ev.Message(role="assistant", text=text, message_id=message.id, model=message.model)
+            )
+        else:
+            said = m.ApiMessage(id=message.id, model=message.model, content=message.content)
+            self._say(said, message.id or message.uuid, None)
+
+    def _flat_tool_use(self, message: m.FlatToolUse) -> None:
+        self._begin()
+        self._calls.begin(message.id, message.name, message.input, None, None)
+
+    def _flat_tool_result(self, message: m.FlatToolResult) -> None:
+        block = {
+            "tool_use_id": message.tool_use_id,
+            "content": message.content,
+            "is_error": message.is_error,
+        }
+        self._calls.end(block, None, {}, None)
+
+    # --- control -----------------------------------------------------------------------------------------
+
+    def _asked(self, message: m.ControlRequest) -> None:
+        owed = self._controls.asked(message)
+        if owed is not None:
+            self.owe(owed)
+
+    def _answered(self, message: m.ControlResponse) -> None:
+        ready = self._controls.answered(message)
+        if ready is not None:
+            self._ready = ready
+            self.ledger.put(ev.AgentReady(name="claude", capabilities=ready))
+
+    # --- commands ----------------------------------------------------------------------------------------
+
+    def lines_for(self, command: c.Command) -> list[bytes]:
+        if isinstance(command, (c.Prompt, c.Steer)):
+            return [control.user(command.text, command.blocks)]
+        if isinstance(command, c.Answer):
+            return [self._controls.answer_line(command)]
+        if isinstance(command, c.AnswerQuestion):
+            return [self._controls.question_line(command)]
+        if isinstance(command, c.Reply):
+            return [self._controls.reply_line(command)]
+        if isinstance(command, c.Compact):
+            return [control.user(f"/compact {command.instructions or ''}".rstrip(), [])]
+        request_id = command.id or self._request_id()
+        if isinstance(command, c.Interrupt):
+            return [control.request("interrupt", request_id, {})]
+        if isinstance(command, c.SetMode):
+            return [control.set_mode(command, request_id)]
+        if isinstance(command, c.SetModel):
+            return [control.request("set_model", request_id, {"model": command.model})]
+        if isinstance(command, c.SetOption):
+            return [control.set_option(command, request_id)]
+        return []
+
+    def _request_id(self) -> str:
+        self._requests += 1
+        return f"request-{self._requests}"
+
+
+def _flag(argv: list[str], name: str) -> str | None:
+    """The value of a flag of the command line that started the agent."""
+    index = argv.index(name) + 1 if name in argv else len(argv)
+    return argv[index] if index < len(argv) else None
+
+
+MACHINE = ClaudeStream

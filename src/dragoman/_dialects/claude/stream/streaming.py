@@ -1,0 +1,139 @@
+"""Partial messages: the API's own stream of one message, block by block.
+
+With partials the whole `assistant` line of a block comes just before its content_block_stop. After a cut in
+mid-stream the deltas just stop and the retry comes under another message id: without any sign in 2.1.197
+(capture api_midstream_cut), with api_retry or abandoned_blocks in 2.1.325 (x_cut_tool_325).
+"""
+
+from typing import Any
+
+from dragoman._dialects.claude.stream import messages as m
+from dragoman._dialects.claude.stream.translate import error_info
+from dragoman._model import events as ev
+from dragoman._wire.content import usage_of
+from dragoman._wire.jsontext import Unknown
+from dragoman._wire.ledger import Ledger
+
+
+class Streaming:
+    """The message that is being streamed, and how many blocks each message has had."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._id: str | None = None
+        self._model: str | None = None
+        self._usage: dict[str, Any] = {}
+        self._open: int | None = None
+        self._calls: dict[int, str] = {}
+        self._blocks: dict[str, int] = {}
+        self._counted: set[str] = set()
+
+    def receive(self, message: m.StreamEvent) -> None:
+        event, parent = message.event, message.parent_tool_use_id
+        if isinstance(event, m.BlockDelta):
+            self._delta(event, parent)
+        elif isinstance(event, m.BlockStart):
+            self._block_start(event, parent)
+        elif isinstance(event, m.BlockStop):
+            self._open = None
+        elif isinstance(event, m.MessageStart):
+            self._message_start(event.message)
+        elif isinstance(event, m.MessageDelta):
+            self._usage.update({k: v for k, v in (event.usage or {}).items() if v is not None})
+            self._say_usage(self._id, self._model, self._usage, parent)
+        elif isinstance(event, m.MessageStop):
+            self._abandoned(message.abandoned_blocks)
+        elif isinstance(event, m.ApiError):
+            error = error_info(event.error) or ev.ErrorInfo(message="unknown error")
+            self._ledger.put(ev.Error(message=error.message, code=error.code, severity="warning"))
+        elif isinstance(event, Unknown):
+            self._ledger.put(ev.NativeUnknown(native_type=f"stream_event/{event.native_type}"))
+
+    def _message_start(self, message: m.ApiMessage) -> None:
+        self.replaced_by(message.id)
+        self._id, self._model, self._usage = message.id, message.model, dict(message.usage or {})
+        self._open, self._calls = None, {}
+
+    def _block_start(self, event: m.BlockStart, parent: str | None) -> None:
+        self._open = event.index
+        block = event.content_block if isinstance(event.content_block, dict) else {}
+        call_id, text = block.get("id"), block.get("text") or block.get("thinking")
+        if isinstance(call_id, str):
+            self._calls[event.index] = call_id
+        if isinstance(text, str) and text:
+            kind: ev.DeltaKind = "thinking" if "thinking" in block else "text"
+            self._put_delta(kind, text, event.index, parent)
+
+    def _delta(self, event: m.BlockDelta, parent: str | None) -> None:
+        delta = event.delta
+        if isinstance(delta, m.TextDelta):
+            self._put_delta("text", delta.text, event.index, parent)
+        elif isinstance(delta, m.ThinkingDelta):
+            self._put_delta("thinking", delta.thinking, event.index, parent)
+        elif isinstance(delta, m.InputDelta):
+            call_id = self._calls.get(event.index)
+            self._put_delta("tool_input", delta.partial_json, event.index, parent, call_id)
+        elif isinstance(delta, Unknown):
+            self._ledger.put(
+                ev.NativeUnknown(native_type=f"stream_event/content_block_delta/{delta.native_type}")
+            )
+
+    def _put_delta(
+        self, kind: ev.DeltaKind, text: str, index: int, parent: str | None, call_id: str | None = None
+    ) -> None:
+        self._ledger.put(
+            ev.Delta(kind=kind, text=text, message_id=self._id, block=index, call_id=call_id, parent=parent)
+        )
+
+    # --- what the whole lines need -----------------------------------------------------------------------
+
+    def next_block(self, message_id: str) -> int:
+        """The index of the block that a whole line of this message brings."""
+        count = self._blocks.get(message_id, 0)
+        index = self._open if self._id == message_id and self._open is not None else count
+        self._blocks[message_id] = index + 1
+        return index
+
+    def count(self, message: m.ApiMessage, parent: str | None) -> None:
+        """The usage of a message that is not streamed. Its output count is that of the first token, so wrong."""
+        if message.id != self._id and message.usage and message.model != "<synthetic>":
+            self._say_usage(message.id, message.model, {**message.usage, "output_tokens": None}, parent)
+
+    def _say_usage(
+        self, message_id: str | None, model: str | None, native: dict[str, Any], parent: str | None
+    ) -> None:
+        usage = usage_of(native)
+        if usage is not None and message_id is not None and message_id not in self._counted:
+            self._counted.add(message_id)
+            self._ledger.put(
+                ev.UsageUpdated(scope="call", usage=usage, model=model, message_id=message_id, parent=parent)
+            )
+
+    # --- retries -----------------------------------------------------------------------------------------
+
+    def retried(self, message: m.ApiRetry) -> None:
+        self._ledger.put(
+            ev.Retry(
+                attempt=message.attempt,
+                max_attempts=message.max_retries,
+                delay_ms=message.retry_delay_ms,
+                reason=message.error,
+                status_code=message.error_status,
+                discards=self._ledger.discard(lambda key: key.parent is None),
+            )
+        )
+
+    def replaced_by(self, message_id: str | None) -> None:
+        """Another message of the main thread begins: what the one before left open was given up."""
+        discards = self._ledger.discard(lambda key: key.parent is None and key.message_id != message_id)
+        if discards:
+            self._ledger.put(ev.Retry(discards=discards, synthesized=True))
+
+    def _abandoned(self, abandoned: dict[str, Any] | None) -> None:
+        first = abandoned.get("from_block_index") if abandoned else None
+        if isinstance(first, int):
+            discards = self._ledger.discard(
+                lambda key: key.parent is None and key.message_id == self._id and (key.block or 0) >= first
+            )
+            if discards:
+                self._ledger.put(ev.Retry(discards=discards, synthesized=True))

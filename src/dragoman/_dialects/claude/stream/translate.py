@@ -1,0 +1,315 @@
+"""What single messages mean, where no memory is needed: stateless and total."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from dragoman._dialects.claude.stream import messages as m
+from dragoman._model import events as ev
+from dragoman._model.events import Event
+from dragoman._model.usage import ModelUsage
+from dragoman._wire.content import blocks_of, plain, text_of_content
+
+# --- system messages ---------------------------------------------------------------------------------------
+
+
+def status(message: m.Status) -> list[Event]:
+    events: list[Event] = []
+    if message.permissionMode is not None:
+        events.append(ev.SessionMode(mode=message.permissionMode))
+    if message.status is not None:
+        events.append(ev.SessionStatus(status=message.status))
+    elif message.compact_result is not None:
+        said = message.compact_error or f"compaction: {message.compact_result}"
+        events.append(ev.SessionStatus(status="running", message=said))
+    return events
+
+
+def thinking_tokens(message: m.ThinkingTokens) -> list[Event]:
+    """An estimate while the model thinks: no usage (the API's count comes later), but a sign of life."""
+    return [ev.SessionStatus(status="thinking", ext=_ext(estimatedTokens=message.estimated_tokens))]
+
+
+def hook(message: m.HookReport) -> list[Event]:
+    phase = message.subtype.removeprefix("hook_")
+    output = message.output if message.output is not None else (message.stdout or message.stderr)
+    return [
+        ev.Hook(
+            name=message.hook_name,
+            event=message.hook_event,
+            phase="ended" if phase == "response" else phase,
+            output=output,
+            exit_code=message.exit_code,
+            outcome=message.outcome,
+        )
+    ]
+
+
+def informational(message: m.Informational) -> list[Event]:
+    severity: Any = "warning" if message.level in ("warning", "error") else "info"
+    return [ev.Notice(severity=severity, message=message.content or "", code=message.level)]
+
+
+def model_change(message: m.ModelChange) -> list[Event]:
+    ext = _ext(trigger=message.trigger, model=message.original_model, fallbackModel=message.fallback_model)
+    if message.subtype == "model_refusal_no_fallback":
+        said = message.content or message.api_refusal_explanation or "the model refused to answer"
+        code = message.api_refusal_category or "refusal"
+        return [ev.Error(severity="warning", message=said, code=code, ext=ext)]
+    return [ev.Notice(severity="warning", message=message.content or "", code=message.subtype, ext=ext)]
+
+
+def session_state(message: m.SessionState) -> list[Event]:
+    return [ev.SessionStatus(status=message.state or "unknown")]
+
+
+def commands_changed(message: m.CommandsChanged) -> list[Event]:
+    return [ev.SessionCommands(commands=commands_of(message.commands))]
+
+
+def title_changed(message: m.TitleChanged) -> list[Event]:
+    return [ev.SessionUpdated(title=message.title)]
+
+
+def tasks_changed(message: m.TasksChanged) -> list[Event]:
+    tasks = message.tasks or []
+    said = f"{len(tasks)} background task{'' if len(tasks) == 1 else 's'}"
+    return [ev.SessionStatus(status="background_tasks", message=said, ext=_ext(tasks=tasks))]
+
+
+def lifecycle(message: m.CommandLifecycle) -> list[Event]:
+    """What becomes of a message that was sent with a uuid."""
+    return [
+        ev.SessionStatus(status=f"message_{message.state or 'unknown'}", ext=_ext(uuid=message.command_uuid))
+    ]
+
+
+def rate_limit(message: m.RateLimitEvent) -> list[Event]:
+    info = message.rate_limit_info
+    return [
+        ev.RateLimit(
+            status=_str(info, "status"),
+            resets_at=_number(info, "resetsAt"),
+            windows=[info] if info else [],
+        )
+    ]
+
+
+def auth_status(message: m.AuthStatus) -> list[Event]:
+    status = "failed" if message.error else "authenticating" if message.isAuthenticating else "ready"
+    return [ev.Auth(status=status, message=message.error or "\n".join(message.output or []) or None)]
+
+
+def flat_error(message: m.FlatError) -> list[Event]:
+    error = error_info(message.error) or ev.ErrorInfo(message=message.message or "unknown error")
+    return [ev.Error(message=error.message, code=error.code)]
+
+
+_SYSTEM_TEXT: Final[dict[str, Callable[[str], Event]]] = {
+    "local_command_output": lambda text: ev.Message(role="system", text=text),
+    "session_writes_lost": lambda text: ev.Error(
+        severity="warning", message=text, code="session_writes_lost", scope="session"
+    ),
+    "worker_shutting_down": lambda text: ev.SessionStatus(status="ended", message=text or None),
+}
+
+
+def system_text(message: m.SystemText) -> list[Event]:
+    texts = (message.content, message.message, message.text, message.summary, message.suggestion)
+    text = next((text for text in texts if text), None)
+    if text is None:
+        text = " ".join(
+            part for part in (message.name, message.status, message.error, message.reason) if part
+        )
+    make = _SYSTEM_TEXT.get(message.subtype)
+    return [make(text) if make is not None else ev.Notice(message=text, code=message.subtype or None)]
+
+
+SIMPLE: Final[dict[type[m.Native], Callable[[Any], list[Event]]]] = {
+    m.Status: status,
+    m.ThinkingTokens: thinking_tokens,
+    m.HookReport: hook,
+    m.Informational: informational,
+    m.ModelChange: model_change,
+    m.SessionState: session_state,
+    m.CommandsChanged: commands_changed,
+    m.TitleChanged: title_changed,
+    m.TasksChanged: tasks_changed,
+    m.CommandLifecycle: lifecycle,
+    m.RateLimitEvent: rate_limit,
+    m.AuthStatus: auth_status,
+    m.FlatError: flat_error,
+    m.SystemText: system_text,
+    m.Goal: lambda message: [ev.SessionStatus(status=message.type)],
+    m.Silent: lambda message: [],
+}
+"""The messages that mean the same whenever they come."""
+
+# --- sessions ----------------------------------------------------------------------------------------------
+
+
+def session_facts(message: m.Init, ready: dict[str, Any]) -> ev.SessionStarted:
+    """An init, together with what the answer to initialize had said before it."""
+    named = commands_of(ready.get("commands"))
+    known = {command.name for command in named}
+    listed = [name.removeprefix("/") for name in message.slash_commands or []]
+    return ev.SessionStarted(
+        model=message.model,
+        cwd=message.cwd,
+        tools=message.tools or [],
+        mcp_servers=[
+            ev.McpServer(name=str(server.get("name", "")), status=_str(server, "status"))
+            for server in message.mcp_servers or []
+        ],
+        permission_mode=message.permissionMode,
+        commands=named + [ev.SlashCommand(name=name) for name in listed if name not in known],
+        models=_list(ready, "models"),
+        account=_dict(ready, "account"),
+        capabilities=dict.fromkeys(message.capabilities or [], True),
+        cli_version=message.claude_code_version,
+        ext=_ext(apiKeySource=message.apiKeySource, outputStyle=message.output_style),
+    )
+
+
+def commands_of(native: Any) -> list[ev.SlashCommand]:
+    return [
+        ev.SlashCommand(
+            name=name.removeprefix("/"),
+            description=_str(item, "description"),
+            hint=_str(item, "argumentHint") or None,
+        )
+        for item in (native if isinstance(native, list) else [])
+        if isinstance(item, dict) and (name := _str(item, "name")) is not None
+    ]
+
+
+def is_initialize_answer(response: Any) -> bool:
+    """Where the request is not in the stream, the answer is told by what it holds (capture bidi_init)."""
+    return isinstance(response, dict) and {"commands", "output_style", "models"} <= response.keys()
+
+
+# --- what users say ----------------------------------------------------------------------------------------
+
+
+def user_message(content: Any) -> ev.Message:
+    """A user's text, with its blocks where text alone does not say everything."""
+    blocks = blocks_of(content)
+    return ev.Message(
+        role="user", text=text_of_content(content) or None, blocks=[] if plain(blocks) else blocks
+    )
+
+
+def assistant_message(block: dict[str, Any], kind: ev.MessageKind) -> ev.Message:
+    """A block of text or thinking; any other kind of block is kept as it is."""
+    text, thinking = _str(block, "text"), _str(block, "thinking")
+    if block.get("type") == "thinking" and thinking is not None:
+        return ev.Message(role="assistant", kind="thinking", text=thinking)
+    if block.get("type") == "text" and text is not None:
+        return ev.Message(role="assistant", kind=kind, text=text)
+    kind = "thinking" if block.get("type") == "redacted_thinking" else "text"
+    return ev.Message(role="assistant", kind=kind, blocks=blocks_of([block]))
+
+
+# --- results -----------------------------------------------------------------------------------------------
+
+_LIMITS: Final = frozenset(
+    (
+        "error_max_turns",
+        "error_max_budget_usd",
+        "max_turns",
+        "budget_exhausted",
+        "blocking_limit",
+        "max_tokens",
+    )
+)
+
+
+def outcome_of(result: m.Result, *, blocked: bool, error: str | None = None) -> ev.TurnOutcome:
+    """How a turn ended. `blocked`: a hook stopped it (2.1.197 says so only in a message before the result).
+    `error`: the last error that the agent spoke of in the turn; it may have got over it."""
+    words = {result.subtype, result.terminal_reason, result.stop_reason}
+    if words & {"aborted_streaming", "aborted_tools"}:
+        return "cancelled"
+    if words & _LIMITS:
+        return "limited"
+    if blocked or "hook_stopped" in words:
+        return "refused"
+    status_ok = result.status in (None, "success", "completed")
+    failed = result.is_error or not status_ok or (result.subtype or "success") != "success"
+    if failed and "refusal" in words:
+        return "refused"
+    if failed and error == "max_output_tokens":
+        return "limited"
+    return "failed" if failed else "completed"
+
+
+def denials_of(result: m.Result) -> list[ev.Denial]:
+    return [
+        ev.Denial(
+            tool_name=_str(item, "tool_name"),
+            call_id=_str(item, "tool_use_id"),
+            input=item.get("tool_input"),
+        )
+        for item in result.permission_denials or []
+    ]
+
+
+def model_usage_of(native: dict[str, dict[str, Any]] | None) -> dict[str, ModelUsage]:
+    return {model: _model_usage(item) for model, item in (native or {}).items()}
+
+
+def _model_usage(native: dict[str, Any]) -> ModelUsage:
+    fresh, read, written = (
+        _int(native, key) for key in ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+    )
+    return ModelUsage(
+        input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        output_tokens=_int(native, "outputTokens"),
+        reasoning_tokens=_int(native, "thinkingTokens"),
+        cost_usd=_number(native, "costUSD"),
+        context_window=_int(native, "contextWindow"),
+        max_output_tokens=_int(native, "maxOutputTokens"),
+        web_search_requests=_int(native, "webSearchRequests"),
+    )
+
+
+def error_info(native: Any) -> ev.ErrorInfo | None:
+    """An error, in whichever of its forms."""
+    if isinstance(native, str):
+        return ev.ErrorInfo(message=native)
+    if not isinstance(native, dict):
+        return None
+    return ev.ErrorInfo(message=_str(native, "message") or "unknown error", code=_str(native, "type"))
+
+
+# -----------------------------------------------------------------------------------------------------------
+
+
+def _ext(**values: Any) -> dict[str, Any]:
+    return {f"claude.{name}": value for name, value in values.items() if value is not None}
+
+
+def _str(native: dict[str, Any], key: str) -> str | None:
+    value = native.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _int(native: dict[str, Any], key: str) -> int | None:
+    value = native.get(key)
+    return value if type(value) is int else None
+
+
+def _number(native: dict[str, Any], key: str) -> float | None:
+    value = native.get(key)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _list(native: dict[str, Any], key: str) -> list[Any]:
+    value = native.get(key)
+    return value if isinstance(value, list) else []
+
+
+def _dict(native: dict[str, Any], key: str) -> dict[str, Any]:
+    value = native.get(key)
+    return value if isinstance(value, dict) else {}

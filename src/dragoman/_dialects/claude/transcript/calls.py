@@ -1,0 +1,125 @@
+"""Tool calls, the subagents and background tasks that they start, and the plan that some of them keep."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from dragoman._dialects.claude.shared import results
+from dragoman._dialects.claude.transcript import messages as m
+from dragoman._dialects.claude.transcript import translate
+from dragoman._dialects.claude.transcript.sidechains import Sidechains
+from dragoman._model import events as ev
+from dragoman._model import toolnames
+from dragoman._model.events import Event
+from dragoman._wire.content import text_of_content, usage_of
+
+SUBAGENT_TOOLS: Final = ("Task", "Agent")
+_NOTIFIED: Final[dict[str, ev.ToolStatus]] = {"completed": "completed", "failed": "failed"}
+"""What became of a background task, by the notification's word; killed and stopped ones were cancelled."""
+
+
+class Calls:
+    """Every call of the run, by its id: results do not repeat what was called."""
+
+    def __init__(self, put: Callable[[Event], None], sidechains: Sidechains) -> None:
+        self._put = put
+        self._sidechains = sidechains
+        self._calls: dict[str, ev.ToolStarted] = {}
+        self._plan = results.TaskPlan()
+
+    def begun(self, part: Any, model: str | None) -> bool:
+        """Take a block of an answer if it is a tool call, or the result of one that the API ran itself."""
+        kind = part.get("type") if isinstance(part, dict) else None
+        if not isinstance(kind, str):
+            return False
+        if kind.endswith("tool_use") and (call_id := translate.string(part, "id")) is not None:
+            self._begin(call_id, translate.string(part, "name") or "unknown", part.get("input"), model)
+        elif kind.endswith("_tool_result") and (call_id := translate.string(part, "tool_use_id")) is not None:
+            self._put(translate.server_tool_ended(call_id, part.get("content")))
+        else:
+            return False
+        return True
+
+    def _begin(self, call_id: str, name: str, input: Any, model: str | None) -> None:
+        started = toolnames.started(call_id, name, input)
+        started.model = model
+        self._calls[call_id] = started
+        self._put(started)
+        if name in SUBAGENT_TOOLS:
+            given = input if isinstance(input, dict) else {}
+            self._sidechains.called(call_id, given.get("prompt"))
+            self._put(
+                ev.SubagentStarted(
+                    call_id=call_id,
+                    agent_type=translate.string(given, "subagent_type"),
+                    description=translate.string(given, "description"),
+                )
+            )
+
+    def ended(self, part: dict[str, Any], entry: m.User, structured: Any) -> ev.Denial | None:
+        """A tool_result. Returns the denial, if it is one."""
+        call_id = translate.string(part, "tool_use_id")
+        if call_id is None:
+            return None
+        if isinstance(structured, dict):
+            self._sidechains.launched(structured.get("agentId"), call_id)
+        said = text_of_content(part.get("content"))
+        if results.in_background(structured, said):
+            self._put(ev.ToolUpdated(call_id=call_id, output=said, structured=structured))
+            return None
+        ended = translate.tool_ended(call_id, part, entry, structured)
+        call = self._calls.get(call_id)
+        name = _native(call)
+        if call is not None and ended.status in ("completed", "failed"):
+            self._put_effects(call, ended)
+        self._end(ended)
+        if ended.status != "declined":
+            return None
+        return ev.Denial(tool_name=name, call_id=call_id, input=call.input if call is not None else None)
+
+    def _put_effects(self, call: ev.ToolStarted, ended: ev.ToolEnded) -> None:
+        """What a call changed: a file, or the plan."""
+        failed = ended.status == "failed"
+        if call.kind == "edit":
+            change = results.change_of(
+                call.call_id, call.input, ended.structured, ended.output or "", failed=failed
+            )
+            if change is not None:
+                self._put(change)
+        if not failed:
+            entries = self._plan.used(_native(call) or "", call.input, ended.structured)
+            if entries is not None:
+                self._put(ev.PlanUpdated(entries=entries))
+
+    def notified(self, note: results.Notification) -> None:
+        """A background task has ended: so has the call that started it."""
+        if note.call_id is None or note.status is None:
+            return
+        output = note.result or note.summary
+        ended = ev.ToolEnded(
+            call_id=note.call_id,
+            status=_NOTIFIED.get(note.status, "cancelled"),
+            output=output,
+            exit_code=note.exit_code,
+        )
+        if ended.status == "failed":
+            ended.error = ev.ErrorInfo(message=output or note.status)
+        self._end(ended, note.task_id)
+
+    def _end(self, ended: ev.ToolEnded, agent_id: str | None = None) -> None:
+        if _native(self._calls.get(ended.call_id)) in SUBAGENT_TOOLS:
+            result = ended.structured if isinstance(ended.structured, dict) else {}
+            self._put(
+                ev.SubagentEnded(
+                    call_id=ended.call_id,
+                    agent_id=agent_id or translate.string(result, "agentId"),
+                    status=ended.status,
+                    summary=text_of_content(result.get("content")) or ended.output,
+                    usage=usage_of(result.get("usage")),
+                )
+            )
+        self._put(ended)
+
+
+def _native(call: ev.ToolStarted | None) -> str | None:
+    """What the agent calls the tool: an MCP server's Task is no Task."""
+    return (call.native_name or call.name) if call is not None else None

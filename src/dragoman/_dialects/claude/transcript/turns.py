@@ -1,0 +1,89 @@
+"""What a turn came to. The file does not say how a turn ended; what its last lines were tells it."""
+
+from typing import Any, Final
+
+from msgspec import Struct, field
+
+from dragoman._dialects.claude.transcript.messages import Assistant
+from dragoman._model.events import Denial, ErrorInfo, TurnEnded, TurnOutcome
+from dragoman._model.usage import ModelUsage, Usage, added
+
+SYNTHETIC: Final = "<synthetic>"
+"""The model of messages that the CLI wrote itself."""
+
+_STOPS: Final[dict[str | None, TurnOutcome]] = {
+    "end_turn": "completed",
+    "stop_sequence": "completed",
+    "refusal": "refused",
+    "max_tokens": "limited",
+    "model_context_window_exceeded": "limited",
+}
+"""By the last answer's stop_reason; after any other (tool_use, none) something should have followed."""
+
+
+class Turn(Struct):
+    """A turn that is going on; or a subagent's whole work, which ends the same ways."""
+
+    prompt_id: str | None = None
+    outcome: TurnOutcome = "truncated"
+    reason: str | None = None
+    error: ErrorInfo | None = None
+    texts: list[str] = field(default_factory=list)
+    answer: str | None = None
+    """The message that `texts` are of."""
+    usage: dict[str, tuple[str, Usage]] = field(default_factory=dict)
+    """Model and tokens by message id: every line of a message repeats them."""
+    denials: list[Denial] = field(default_factory=list)
+    structured_output: Any = None
+    duration_ms: float | None = None
+    cost_usd: float | None = None
+    time: str | None = None
+    """What its last line said."""
+
+    def came_to(self, outcome: TurnOutcome, reason: str | None = None) -> None:
+        self.outcome, self.reason = outcome, reason
+
+    def answered(self, line: Assistant, text: str) -> None:
+        """The model (or the CLI in its place) said something."""
+        message = line.message
+        stop = message.stop_reason
+        if stop is None and self.outcome == "cancelled":  # what was cut off is written after the word for it
+            return
+        if message.model == SYNTHETIC and not line.isApiErrorMessage:  # a stopgap on resume after a kill
+            return
+        if message.id != self.answer:
+            self.answer, self.texts = message.id, []
+        if text:
+            self.texts.append(text)
+        self.error = None
+        self.came_to(_STOPS.get(stop, "truncated"), stop)
+        if line.isApiErrorMessage:
+            self.error = ErrorInfo(message=text, code=line.error)
+            self.came_to("refused" if stop == "refusal" else "failed", line.error)
+
+    def ended(self) -> TurnEnded:
+        unfinished = self.outcome in ("cancelled", "truncated")
+        total: Usage | None = None
+        models: dict[str, ModelUsage] = {}
+        for model, usage in self.usage.values():
+            total = added(total or Usage(), usage)
+            models[model] = added(models.get(model, ModelUsage()), _of_model(usage))
+        return TurnEnded(
+            outcome=self.outcome,
+            reason=self.reason,
+            text="\n".join(self.texts) if self.texts and not unfinished else None,
+            error=self.error,
+            usage=total,
+            model_usage=models,
+            cost_usd=self.cost_usd,
+            duration_ms=self.duration_ms,
+            steps=len(self.usage) or None,
+            denials=self.denials,
+            structured_output=self.structured_output,
+            agent_time=self.time,
+            synthesized=True,
+        )
+
+
+def _of_model(usage: Usage) -> ModelUsage:
+    return ModelUsage(**{name: getattr(usage, name) for name in usage.__struct_fields__})

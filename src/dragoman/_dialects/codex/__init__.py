@@ -1,0 +1,1 @@
+"""What Codex speaks and writes."""

@@ -1,0 +1,172 @@
+"""Permissions: what can be answered to each kind of request, as one list of choices that serves the options we
+show, the answers we send and the answers we see."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from msgspec import Struct
+
+from dragoman._dialects.codex.shared import values as v
+from dragoman._model import events as ev
+from dragoman._model.commands import Answer
+from dragoman._model.errors import UsageError
+
+SESSION: Final = "session"
+"""In Answer.remember: not to be asked again in this session."""
+ALWAYS: Final = "always"
+"""Nor ever: which our own policy sees to, so to Codex it is said for this session. What Codex itself would write down
+(for MCP tools: `persist`) is only ever chosen by its own id."""
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    id: str
+    kind: str
+    result: Any
+    """What says it, as the whole result of the request."""
+    name: str | None = None
+    offered: bool = True
+
+    @property
+    def allows(self) -> bool:
+        return self.kind.startswith("allow")
+
+
+ALLOW, ALLOW_SESSION, DENY, STOP = "accept", "acceptForSession", "decline", "cancel"
+
+_DECISIONS: Final = {
+    ALLOW: ("allow_once", "Allow"),
+    ALLOW_SESSION: ("allow_always", "Allow for this session"),
+    DENY: ("reject_once", "Deny"),
+    STOP: ("reject_once", "Deny and stop the turn"),
+}
+_NETWORK: Final = "applyNetworkPolicyAmendment"
+
+
+def _command(params: dict[str, Any]) -> list[Choice]:
+    """Codex takes more than it offers: acceptForSession and decline always work (capture approval_command)."""
+    available = params.get("availableDecisions")
+    offered = available if isinstance(available, list) else list(_DECISIONS)
+    choices = [_decision(decision, offered=True) for decision in offered]
+    known = {choice.id for choice in choices}
+    return choices + [_decision(word, offered=False) for word in _DECISIONS if word not in known]
+
+
+def _decision(decision: Any, *, offered: bool) -> Choice:
+    """An amendment is a permanent grant, written to disk: it is only ever chosen by its own id."""
+    result = {"decision": decision}
+    if isinstance(decision, str):
+        kind, name = _DECISIONS.get(decision, ("reject_once", decision))
+        return Choice(id=decision, kind=kind, name=name, result=result, offered=offered)
+    given = decision if isinstance(decision, dict) else {}
+    key, amendment = next(iter(given), ""), next(iter(given.values()), None)
+    inner = amendment if isinstance(amendment, dict) else {}
+    if key == _NETWORK:
+        rule = inner.get("network_policy_amendment")
+        rule = rule if isinstance(rule, dict) else {}
+        verb, host = v.text(rule, "action") or "allow", v.text(rule, "host") or "it"
+        kind = "allow_always" if verb == "allow" else "reject_always"
+        name = f"Always {verb} network access to {host}"
+        return Choice(id=f"{key}:{verb}", kind=kind, name=name, result=result, offered=offered)
+    words = inner.get("execpolicy_amendment")
+    prefix = " ".join(map(str, words)) if isinstance(words, list) else ""
+    return Choice(
+        id=key, kind="allow_always", name=f"Always allow commands that start with: {prefix}", result=result
+    )
+
+
+def _file_change(params: dict[str, Any]) -> list[Choice]:
+    return [_decision(word, offered=True) for word in _DECISIONS]
+
+
+def _permissions(params: dict[str, Any]) -> list[Choice]:
+    """Extra permissions are granted as they were asked for; none of them is a denial."""
+    asked = params.get("permissions")
+    granted = {"permissions": asked, "scope": "turn"}
+    return [
+        Choice(id=ALLOW, kind="allow_once", name="Allow for this turn", result=granted),
+        Choice(
+            id=ALLOW_SESSION,
+            kind="allow_always",
+            name="Allow for this session",
+            result={**granted, "scope": "session"},
+        ),
+        Choice(id=DENY, kind="reject_once", name="Deny", result={"permissions": {}, "scope": "turn"}),
+    ]
+
+
+def _mcp_tool(params: dict[str, Any]) -> list[Choice]:
+    meta = params.get("_meta")
+    persist = meta.get("persist") if isinstance(meta, dict) else None
+    scopes = persist if isinstance(persist, list) else [persist]
+    accept: dict[str, Any] = {"action": "accept", "content": {}}
+    choices = [Choice(id=ALLOW, kind="allow_once", name="Allow", result=accept)]
+    for scope, id, name in (
+        (SESSION, ALLOW_SESSION, "Allow for this session"),
+        (ALWAYS, "acceptAlways", "Always allow"),
+    ):
+        if scope in scopes:
+            result = {**accept, "_meta": {"persist": scope}}
+            choices.append(Choice(id=id, kind="allow_always", name=name, result=result))
+    return [
+        *choices,
+        Choice(id=DENY, kind="reject_once", name="Deny", result={"action": "decline"}),
+        Choice(id=STOP, kind="reject_once", name="Cancel", result={"action": "cancel"}),
+    ]
+
+
+def _legacy(params: dict[str, Any]) -> list[Choice]:
+    denied = {"denied": {"rejection": "Denied by the client."}}
+    words: tuple[tuple[str, str, Any], ...] = (
+        (ALLOW, "allow_once", "approved"),
+        (ALLOW_SESSION, "allow_always", "approved_for_session"),
+        (DENY, "reject_once", denied),
+        (STOP, "reject_once", "abort"),
+    )
+    return [Choice(id=id, kind=kind, result={"decision": word}) for id, kind, word in words]
+
+
+CHOICES: Final[dict[str, Callable[[dict[str, Any]], list[Choice]]]] = {
+    "item/commandExecution/requestApproval": _command,
+    "item/fileChange/requestApproval": _file_change,
+    "item/permissions/requestApproval": _permissions,
+    "mcpServer/elicitation/request": _mcp_tool,
+    "applyPatchApproval": _legacy,
+    "execCommandApproval": _legacy,
+}
+"""The requests that are permissions, by method."""
+
+
+def options(choices: list[Choice]) -> list[ev.PermissionOption]:
+    return [
+        ev.PermissionOption(id=choice.id, name=choice.name, kind=choice.kind)
+        for choice in choices
+        if choice.offered
+    ]
+
+
+def chosen(choices: list[Choice], command: Answer) -> Choice:
+    """What a command comes to. Only `option` can choose an amendment."""
+    by_id = {choice.id: choice for choice in choices}
+    if command.option is not None:
+        if command.option not in by_id:
+            raise UsageError(f"the request has no option {command.option!r}; it has: {', '.join(by_id)}")
+        return by_id[command.option]
+    if command.decision == "allow":
+        lasting = any(word in command.remember for word in (SESSION, ALWAYS)) and ALLOW_SESSION in by_id
+        return by_id[ALLOW_SESSION if lasting else ALLOW]
+    return by_id[STOP] if command.interrupt and STOP in by_id else by_id[DENY]
+
+
+def answered(choices: list[Choice], result: Any) -> Choice | None:
+    """Which choice an answer is; None if it is one that Codex cannot accept."""
+    exact = next((choice for choice in choices if choice.result == result), None)
+    if exact is not None or not isinstance(result, dict):
+        return exact
+    if isinstance(result.get("permissions"), dict):
+        wanted = ALLOW if any(result["permissions"].values()) else DENY
+    elif "action" in result:
+        wanted = str(result["action"])
+    else:
+        decision = result.get("decision")
+        wanted = _decision(decision, offered=False).id if isinstance(decision, dict) else str(decision)
+    return next((choice for choice in choices if choice.id == wanted), None)

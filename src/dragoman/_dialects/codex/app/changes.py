@@ -1,0 +1,54 @@
+"""What happens to files, as real unified diffs. On the wire an update has bare hunks (with a "Moved to:" line
+behind them if it is a move), and of an added or deleted file there is only the content (capture basic)."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from dragoman._model import events as ev
+from dragoman._model import patches
+
+Phase = Literal["proposed", "applied", "failed"]
+
+
+def changed(changes: list[dict[str, Any]] | None, call_id: str, phase: Phase) -> Iterator[ev.FileChanged]:
+    """One event for each file."""
+    for change in changes or []:
+        path = change.get("path")
+        if isinstance(path, str):
+            yield _changed(path, change, call_id, phase)
+
+
+def _changed(path: str, change: dict[str, Any], call_id: str, phase: Phase) -> ev.FileChanged:
+    kind, text = change.get("kind"), change.get("diff")
+    given = kind if isinstance(kind, dict) else {"type": kind}
+    content = text if isinstance(text, str) else None
+    event = ev.FileChanged(path=path, change="modified", call_id=call_id, phase=phase)
+    if given.get("type") == "add":
+        event.change, event.after = "created", content
+        event.diff = patches.from_texts(path, None, content) if content is not None else None
+    elif given.get("type") == "delete":
+        event.change, event.before = "deleted", content
+        event.diff = patches.from_texts(path, content, None) if content is not None else None
+    else:
+        target = given.get("move_path")
+        if isinstance(target, str) and target:
+            event.change, event.move_to = "moved", target
+        event.diff = _with_header(path, event.move_to, content) if content else None
+    return event
+
+
+def _with_header(path: str, target: str | None, hunks: str) -> str:
+    if target is not None:
+        hunks = hunks.removesuffix(f"\n\nMoved to: {target}")
+    end = "" if hunks.endswith("\n") or not hunks else "\n"
+    return f"--- a/{path.lstrip('/')}\n+++ b/{(target or path).lstrip('/')}\n{hunks}{end}"
+
+
+def paths(changes: list[dict[str, Any]] | None) -> list[str]:
+    """All files that are named, each once."""
+    named: list[str] = []
+    for change in changes or []:
+        kind = change.get("kind")
+        target = kind.get("move_path") if isinstance(kind, dict) else None
+        named += [path for path in (change.get("path"), target) if isinstance(path, str) and path]
+    return list(dict.fromkeys(named))

@@ -1,0 +1,310 @@
+"""What goes on in threads: turns, what is said in them, what is done, and who does it."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from dragoman._dialects.codex.app import items as i
+from dragoman._dialects.codex.app import messages as m
+from dragoman._dialects.codex.app import speech, tools, translate
+from dragoman._dialects.codex.app.changes import changed, paths
+from dragoman._dialects.codex.app.requests import Requests
+from dragoman._dialects.codex.app.threads import Thread, Threads
+from dragoman._model import events as ev
+from dragoman._model.toolnames import one_line
+from dragoman._model.usage import ModelUsage, Usage
+from dragoman._wire.jsontext import Invalid, Unknown, parse
+from dragoman._wire.ledger import Ledger
+
+_SPAWNS: Final = ("spawnAgent", "resumeAgent")
+_AGENT_OVER: Final = frozenset(("completed", "errored", "interrupted", "shutdown", "notFound"))
+
+
+class Conversation:
+    """The notifications of threads, put into the books."""
+
+    def __init__(self, ledger: Ledger, threads: Threads, requests: Requests) -> None:
+        self._ledger = ledger
+        self._threads = threads
+        self._requests = requests
+        self.handlers: dict[str, Callable[[Thread, Any], None]] = {
+            "turn/started": self._turn_started,
+            "item/started": self._item_started,
+            "item/completed": self._item_completed,
+            "item/agentMessage/delta": self._text_delta,
+            "item/plan/delta": self._plan_delta,
+            "item/reasoning/summaryTextDelta": self._thinking_delta,
+            "item/reasoning/textDelta": self._thinking_delta,
+            "item/commandExecution/outputDelta": self._output_delta,
+            "item/fileChange/outputDelta": self._output_delta,
+            "item/commandExecution/terminalInteraction": self._terminal,
+            "item/fileChange/patchUpdated": self._patch_updated,
+            "item/mcpToolCall/progress": self._progress,
+            "error": self._error,
+        }
+
+    # --- turns -------------------------------------------------------------------------------------------
+
+    def prompted(self, thread: Thread, native: dict[str, Any]) -> bool:
+        """The client begins a turn, or says something into the one that is open; which of the two."""
+        opens = not thread.spawned and not self._ledger.busy(thread.session)
+        if opens:
+            self.begin(thread, speech.user_message(native.get("input")).text)
+            thread.schema = native.get("outputSchema") is not None
+        self.said(thread, native)
+        return opens
+
+    def said(self, thread: Thread, native: dict[str, Any]) -> None:
+        message = speech.user_message(native.get("input"))
+        client_id = native.get("clientUserMessageId")
+        message.message_id = client_id if isinstance(client_id, str) else None
+        thread.sent.append((message.message_id, message.text))
+        self._threads.put(thread, message)
+
+    def begin(self, thread: Thread, prompt: str | None = None, turn_id: str | None = None) -> None:
+        """A sign that a turn is going on. Turns of subagents are none of the session's."""
+        if not thread.spawned and not self._ledger.busy(thread.session):
+            thread.begin_turn()
+            self._threads.put(thread, ev.TurnStarted(prompt=prompt, native_turn_id=turn_id))
+        thread.in_turn(turn_id)
+
+    def _turn_started(self, thread: Thread, params: m.TurnNews) -> None:
+        self.begin(thread, turn_id=params.turn.id)
+
+    def turn_ended(self, thread: Thread, turn: i.Turn) -> None:
+        text = thread.answer if thread.answer is not None else _last_answer(turn)
+        if thread.spawned and thread.session != thread.id:
+            self._threads.ended(thread, turn.status, text)
+            thread.meter.turn_over()
+            thread.end_turn()
+            return
+        outcome = translate.outcome_of(turn)
+        usage = thread.meter.turn_over()
+        failed = outcome not in ("completed", "cancelled")
+        self._threads.put(
+            thread,
+            ev.TurnEnded(
+                outcome=outcome,
+                reason=turn.status,
+                text=text,
+                error=translate.error_info(turn.error) if failed else None,
+                usage=usage,
+                model_usage=_by_model(thread, usage),
+                duration_ms=turn.durationMs,
+                structured_output=_json(text) if thread.schema and text else None,
+                ext={"codex.turnId": turn.id} if turn.id else {},
+            ),
+        )
+        thread.end_turn()
+
+    def turn_failed(self, thread: Thread, error: ev.ErrorInfo) -> None:
+        """Codex did not take the prompt."""
+        if self._ledger.busy(thread.session):
+            self._threads.put(thread, ev.TurnEnded(outcome="failed", reason="refused", error=error))
+            thread.end_turn()
+
+    def _error(self, thread: Thread, params: m.ErrorNews) -> None:
+        for event in translate.error(params):
+            if isinstance(event, ev.Retry):
+                event.discards = self._ledger.discard(lambda key: key.parent == thread.parent)
+            self._threads.put(thread, event)
+
+    # --- what is said ------------------------------------------------------------------------------------
+
+    def _text_delta(self, thread: Thread, params: m.DeltaNews) -> None:
+        self._threads.put(thread, ev.Delta(text=params.delta, message_id=params.itemId))
+
+    def _plan_delta(self, thread: Thread, params: m.DeltaNews) -> None:
+        self._threads.put(thread, ev.Delta(kind="plan", text=params.delta, message_id=params.itemId))
+
+    def _thinking_delta(self, thread: Thread, params: m.DeltaNews) -> None:
+        if params.summaryIndex is not None:
+            block = thread.block(params.itemId, "summary", params.summaryIndex)
+        else:
+            block = thread.block(params.itemId, "content", params.contentIndex or 0)
+        self._threads.put(
+            thread, ev.Delta(kind="thinking", text=params.delta, message_id=params.itemId, block=block)
+        )
+
+    def _say(self, thread: Thread, item: Any) -> None:
+        for message in speech.messages(item):
+            if isinstance(item, i.UserMessage):
+                self._mark_echo(thread, item, message)
+            elif isinstance(item, i.AgentMessage):
+                thread.says(item.text, item.phase)
+            self._threads.put(thread, message)
+
+    def _mark_echo(self, thread: Thread, item: i.UserMessage, message: ev.Message) -> None:
+        """Codex repeats all input. What nobody sent it wrote itself: a review's task, a subagent's orders."""
+        sent = next(
+            (key for key in thread.sent if item.clientId is not None and key[0] == item.clientId), None
+        )
+        sent = sent or next((key for key in thread.sent if key[1] == message.text), None)
+        if sent is not None:
+            thread.sent.remove(sent)
+            message.echo = True
+        else:
+            message.synthetic = thread.spawned or self._ledger.heard_client
+
+    def _reason(self, thread: Thread, item: i.Reasoning) -> None:
+        for part, texts in (("summary", item.summary), ("content", item.content)):
+            for index, text in enumerate(texts or []):
+                self._threads.put(
+                    thread,
+                    ev.Message(
+                        role="assistant",
+                        kind="thinking",
+                        text=text,
+                        message_id=item.id,
+                        block=thread.block(item.id, part, index),
+                    ),
+                )
+
+    # --- what is done ------------------------------------------------------------------------------------
+
+    def _item_started(self, thread: Thread, params: m.ItemNews) -> None:
+        item = params.item
+        if isinstance(item, Unknown):
+            self._threads.put(thread, ev.NativeUnknown(native_type=f"item/started/{item.native_type}"))
+        elif isinstance(item, i.SubAgentActivity):
+            self._agent_activity(thread, item)
+        elif isinstance(item, i.ContextCompaction):
+            thread.compacting = thread.meter.context
+            self._threads.put(thread, ev.SessionStatus(status="compacting"))
+        elif isinstance(item, i.EnteredReviewMode):
+            self._threads.put(thread, ev.SessionStatus(status="review_started", message=item.review))
+        elif type(item) in tools.STARTS:
+            self._begin_tool(thread, item)
+
+    def _begin_tool(self, thread: Thread, item: Any) -> None:
+        thread.calls.add(item.id)
+        self._threads.put(thread, tools.STARTS[type(item)](item))
+        if isinstance(item, i.FileChange):
+            self._propose(thread, item.id, item.changes)
+        elif isinstance(item, i.McpToolCall):
+            thread.mcp_calls[item.id] = item
+        elif isinstance(item, i.CollabAgentToolCall) and item.tool in _SPAWNS:
+            self._threads.spawning(thread, item.id, item.prompt)
+
+    def _item_completed(self, thread: Thread, params: m.ItemNews) -> None:
+        item = params.item
+        if isinstance(item, Unknown):
+            self._threads.put(thread, ev.NativeUnknown(native_type=f"item/completed/{item.native_type}"))
+        elif isinstance(item, i.Reasoning):
+            self._reason(thread, item)
+        elif isinstance(item, i.SubAgentActivity):
+            self._agent_activity(thread, item)
+        elif isinstance(item, i.ContextCompaction):
+            self._threads.put(thread, thread.compaction())
+        elif isinstance(item, i.ExitedReviewMode):
+            self._threads.put(thread, ev.SessionStatus(status="review_ended", message=item.review))
+        elif type(item) in tools.ENDS:
+            self._end_tool(thread, item)
+        else:
+            self._say(thread, item)
+
+    def _end_tool(self, thread: Thread, item: Any) -> None:
+        if item.id not in thread.calls:
+            self._begin_tool(thread, item)
+        ended = tools.ENDS[type(item)](item)
+        self._requests.item_over(thread, item.id, ended.status)
+        if isinstance(item, i.FileChange):
+            for change in changed(
+                item.changes, item.id, "applied" if ended.status == "completed" else "failed"
+            ):
+                self._threads.put(thread, change)
+        elif isinstance(item, i.WebSearch):  # what it looked for is known only now
+            started = tools.STARTS[i.WebSearch](item)
+            self._threads.put(
+                thread, ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input)
+            )
+        elif isinstance(item, i.CollabAgentToolCall):
+            self._agents_told(item)
+        thread.mcp_calls.pop(item.id, None)
+        thread.changes.pop(item.id, None)
+        self._threads.put(thread, ended)
+
+    def _propose(self, thread: Thread, call_id: str, changes: list[dict[str, Any]] | None) -> None:
+        thread.changes[call_id] = changes or []
+        for change in changed(changes, call_id, "proposed"):
+            self._threads.put(thread, change)
+
+    def _patch_updated(self, thread: Thread, params: m.PatchNews) -> None:
+        self._threads.put(
+            thread,
+            ev.ToolUpdated(
+                call_id=params.itemId,
+                title=one_line(", ".join(paths(params.changes))) or None,
+                input={"changes": params.changes or []},
+            ),
+        )
+        self._propose(thread, params.itemId, params.changes)
+
+    def _output_delta(self, thread: Thread, params: m.DeltaNews) -> None:
+        """Only what came after the tool had begun: a command's whole output is in its completion."""
+        self._threads.put(thread, ev.Delta(kind="tool_output", text=params.delta, call_id=params.itemId))
+
+    def _terminal(self, thread: Thread, params: m.TerminalNews) -> None:
+        """Something is typed into a running command; nothing, if it is only looked at again."""
+        typed = {"codex.stdin": params.stdin} if params.stdin else {}
+        self._threads.put(
+            thread, ev.ToolUpdated(call_id=params.itemId, terminal_id=params.processId, ext=typed)
+        )
+
+    def _progress(self, thread: Thread, params: m.ProgressNews) -> None:
+        self._threads.put(thread, ev.ToolUpdated(call_id=params.itemId, output=params.message))
+
+    # --- subagents ---------------------------------------------------------------------------------------
+
+    def _agents_told(self, item: i.CollabAgentToolCall) -> None:
+        """A call that starts subagents says which; one that waits for them says how they fared."""
+        if item.tool in _SPAWNS:
+            for id in item.receiverThreadIds or []:
+                child = self._threads.get(id)
+                child.model = child.model or item.model
+                self._threads.spawned(child, item.id)
+            self._threads.spawn_over(item.id)
+        for id, state in (item.agentsStates or {}).items():
+            told, status = self._threads.find(id), state.get("status")
+            if told is not None and isinstance(status, str) and status in _AGENT_OVER:
+                message = state.get("message")
+                self._threads.ended(told, status, message if isinstance(message, str) else None)
+
+    def _agent_activity(self, thread: Thread, item: i.SubAgentActivity) -> None:
+        """The second kind of subagents: no call is shown, only that one started, was spoken to, or is done
+        (capture subagent_v2). The id of the first is that of the call."""
+        if item.agentThreadId is None:
+            return
+        kind = (item.agentPath or "").rsplit("/", 1)[-1] or None
+        if item.kind == "started":
+            if item.id in thread.calls:
+                self._threads.put(thread, ev.ToolEnded(call_id=item.id, status="completed"))
+                return
+            thread.calls.add(item.id)
+            call = i.CollabAgentToolCall(id=item.id, tool="spawnAgent", model=item.model)
+            started = tools.STARTS[i.CollabAgentToolCall](call)
+            started.title = kind
+            self._threads.put(thread, started)
+            self._threads.spawning(thread, item.id, None)
+            child = self._threads.get(item.agentThreadId)
+            child.model = child.model or item.model
+            self._threads.spawned(child, item.id, kind)
+            self._threads.spawn_over(item.id)
+        elif item.kind in _AGENT_OVER and (told := self._threads.find(item.agentThreadId)) is not None:
+            self._threads.ended(told, item.kind, None)
+
+
+def _last_answer(turn: i.Turn) -> str | None:
+    said = [item.text for item in turn.items if isinstance(item, i.AgentMessage)]
+    return said[-1] if said else None
+
+
+def _by_model(thread: Thread, usage: Usage | None) -> dict[str, ModelUsage]:
+    if thread.model is None or usage is None:
+        return {}
+    counts = {name: getattr(usage, name) for name in usage.__struct_fields__}
+    return {thread.model: ModelUsage(**counts, context_window=thread.meter.window)}
+
+
+def _json(text: str) -> Any:
+    value = parse(text.encode())
+    return None if isinstance(value, Invalid) else value

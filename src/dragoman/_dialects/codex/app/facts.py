@@ -1,0 +1,87 @@
+"""What is known of a session and changes while it goes on: its model, mode and servers, its size and use."""
+
+from collections.abc import Callable
+from typing import Any
+
+from dragoman._dialects.codex.app import messages as m
+from dragoman._dialects.codex.app import translate
+from dragoman._dialects.codex.app.threads import Thread, Threads
+from dragoman._model import events as ev
+from dragoman._wire.ledger import Ledger
+
+
+class Facts:
+    """The notifications that tell of threads as a whole."""
+
+    def __init__(self, ledger: Ledger, threads: Threads) -> None:
+        self._ledger = ledger
+        self._threads = threads
+        self.handlers: dict[str, Callable[[Thread, Any], None]] = {
+            "thread/tokenUsage/updated": self._usage,
+            "thread/settings/updated": self._settings,
+            "thread/name/updated": self._named,
+            "thread/compacted": self._compacted,
+            "thread/reverted": self._reverted,
+            "mcpServer/startupStatus/updated": self._mcp_server,
+            "model/rerouted": self._rerouted,
+        }
+
+    def started(self, thread: Thread, answer: dict[str, Any], *, resumed: bool = False) -> None:
+        facts = translate.session_facts(answer)
+        facts.resumed = resumed and not self._ledger.facts(thread.session)
+        thread.model = facts.model or thread.model
+        if not thread.spawned:
+            self._threads.put(thread, facts)
+
+    def know(self, thread: Thread, facts: ev.SessionStarted) -> None:
+        """More about a session that has begun; what is new of it makes session.updated."""
+        if not thread.spawned and self._ledger.facts(thread.session):
+            self._threads.put(thread, facts)
+
+    def _settings(self, thread: Thread, params: m.SettingsNews) -> None:
+        settings = params.threadSettings or {}
+        facts = translate.settings_facts(settings)
+        thread.model = facts.model or thread.model
+        self.know(thread, facts)
+        collaboration = settings.get("collaborationMode")
+        mode = collaboration.get("mode") if isinstance(collaboration, dict) else None
+        if isinstance(mode, str) and mode != (thread.mode or "default"):
+            self._threads.put(thread, ev.SessionMode(mode=mode))
+        thread.mode = mode if isinstance(mode, str) else thread.mode
+
+    def _named(self, thread: Thread, params: m.NameNews) -> None:
+        self.know(thread, ev.SessionStarted(title=params.threadName))
+
+    def _mcp_server(self, thread: Thread, params: m.McpNews) -> None:
+        if params.name is None:
+            return
+        thread.mcp_servers[params.name] = params.status
+        servers = [ev.McpServer(name=name, status=status) for name, status in thread.mcp_servers.items()]
+        self.know(thread, ev.SessionStarted(mcp_servers=servers))
+        if params.error is not None:
+            self._threads.put(thread, ev.Notice(severity="warning", message=params.error, code="mcp_server"))
+
+    def _rerouted(self, thread: Thread, params: m.RerouteNews) -> None:
+        said = f"{params.fromModel} was replaced by {params.toModel}: {params.reason}"
+        self._threads.put(thread, ev.Notice(severity="warning", message=said, code="model_rerouted"))
+        thread.model = params.toModel or thread.model
+        self.know(thread, ev.SessionStarted(model=params.toModel))
+
+    def _usage(self, thread: Thread, params: m.UsageNews) -> None:
+        child = thread.session != thread.id
+        in_turn = (
+            params.turnId in thread.turn_ids if params.turnId is not None else thread.turn_id is not None
+        )
+        for event in thread.meter.update(params.tokenUsage or {}, in_turn=in_turn):
+            event.model = thread.model
+            if not child or event.scope == "call":
+                self._threads.put(thread, event)
+
+    def _reverted(self, thread: Thread, params: m.Params) -> None:
+        thread.meter.reverted()
+        self._threads.put(thread, ev.SessionStatus(status="reverted"))
+
+    def _compacted(self, thread: Thread, params: m.Params) -> None:
+        """Older versions say it so; an item that says it too is enough."""
+        if not thread.compacted:
+            self._threads.put(thread, thread.compaction())

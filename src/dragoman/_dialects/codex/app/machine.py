@@ -1,0 +1,392 @@
+"""Codex app-server: the connection, its opening, and whose turn it is to speak."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Final
+
+from msgspec import Struct
+
+from dragoman._dialects.codex.app import messages as m
+from dragoman._dialects.codex.app import speech, translate
+from dragoman._dialects.codex.app.commands import Commands
+from dragoman._dialects.codex.app.conversation import Conversation
+from dragoman._dialects.codex.app.facts import Facts
+from dragoman._dialects.codex.app.requests import Requests
+from dragoman._dialects.codex.app.threads import Thread, Threads
+from dragoman._dialects.codex.shared import values as v
+from dragoman._model import commands as c
+from dragoman._model import events as ev
+from dragoman._model.capabilities import Capability
+from dragoman._model.frames import Launch
+from dragoman._wire import jsonrpc
+from dragoman._wire.jsontext import Invalid
+from dragoman._wire.machine import Machine
+from dragoman.version import __version__
+
+INITIALIZE: Final = "initialize"
+OPEN: Final = "open"
+"""Ids of the first two requests. Codex takes any text as an id."""
+NOWHERE: Final = "00000000-0000-0000-0000-000000000000"
+"""A thread that does not exist, for prompts to a session that could not be opened: Codex itself refuses them."""
+
+_OLDER: Final = "codex/event"
+_OPENINGS: Final = ("thread/start", "thread/resume", "thread/fork")
+_COMMANDS: Final = {
+    "turn/interrupt": "interrupt",
+    "turn/steer": "steer",
+    "thread/compact/start": "compact",
+    "thread/name/set": "set_option",
+    "thread/fork": "fork",
+    "thread/start": "open_session",
+    "thread/resume": "open_session",
+    "thread/unsubscribe": "close",
+}
+"""What requests are called as commands; others go by their method."""
+_MODES: Final = frozenset(("approvalPolicy", "sandboxPolicy", "collaborationMode"))
+
+
+class Sent(Struct):
+    """A request of ours that is on its way."""
+
+    method: str
+    thread: Thread | None
+    command: str
+    turn: int | None = None
+    """The number of the turn that it opened."""
+
+
+class CodexApp(Machine):
+    """One process of `codex app-server`."""
+
+    dialect: ClassVar[str] = "codex_app"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
+        Capability.UPDATED_INPUT,
+        Capability.BACKGROUND,
+        Capability.COST,
+        Capability.MAX_TURNS,
+        Capability.MAX_COST,
+    }
+    awaited: ClassVar[tuple[type[c.Command], ...]] = (
+        c.Steer,
+        c.Interrupt,
+        c.SetMode,
+        c.SetModel,
+        c.SetOption,
+        c.Compact,
+        c.Fork,
+        c.OpenSession,
+    )
+
+    def __init__(self, agent: str = "codex", *, native: bool = False) -> None:
+        super().__init__(agent, native=native)
+        self._peer = jsonrpc.Peer(version=None)
+        self._threads = Threads(self.ledger)
+        self._requests = Requests(self.ledger, self._threads, self._peer)
+        self._facts = Facts(self.ledger, self._threads)
+        self._talk = Conversation(self.ledger, self._threads, self._requests)
+        self._commands = Commands(self.ledger, self._threads, self._peer)
+        self._ours = False
+        """The client is one of us: what it opens under another id than OPEN it opens by command."""
+        self._failure: ev.ErrorInfo | None = None
+        """Why it could not be opened."""
+        self._refused: set[str] = set()
+        """Threads that Codex opened in place of another one."""
+        self._sent: dict[str, Sent] = {}
+        self._handlers: dict[str, Callable[[Thread, Any], None]] = {
+            **self._talk.handlers,
+            **self._facts.handlers,
+            "thread/started": self._thread_started,
+            "turn/completed": self._turn_completed,
+        }
+
+    @property
+    def opening(self) -> dict[str, Any]:
+        """`method` and `params` that open the thread; `turn`: what every turn/start says besides; `first_turn`:
+        what only the first does; `mode`: how it works with the user from then on (plan, default)."""
+        return self._commands.opening
+
+    @opening.setter
+    def opening(self, opening: dict[str, Any]) -> None:
+        self._commands.opening = opening
+
+    # --- lines in ----------------------------------------------------------------------------------------
+
+    def on_start(self, launch: Launch) -> None:
+        client = {"name": "dragoman", "title": "Dragoman", "version": __version__}
+        params = {"clientInfo": client, "capabilities": {"experimentalApi": True}}
+        self.owe(self._peer.request(INITIALIZE, params, id=INITIALIZE))
+
+    def on_out(self, line: bytes) -> None:
+        if not line.strip():
+            self.ledger.native_type = "blank"
+            return
+        if self._threads.main is not None:
+            self.ledger.current = self._threads.main
+        note = m.read(line)
+        if note is not None:
+            self._notified(note)
+        else:
+            for message in self._peer.receive(line):
+                self._received(message)
+        for owed in self._commands.due():
+            self.owe(owed)
+
+    def _received(self, message: jsonrpc.Incoming) -> None:
+        if isinstance(message, Invalid):
+            self.ledger.put(ev.NativeInvalid(reason=message.reason))
+        elif isinstance(message, jsonrpc.Response):
+            self._answered(message)
+        elif isinstance(message, jsonrpc.Request):
+            self._asked(message)
+        else:
+            note = m.fitted(message.method, message.params)
+            if note is not None:
+                self._notified(note)
+            elif message.method.startswith(_OLDER):
+                self._heard_older(message)
+            else:
+                self.ledger.put(ev.NativeUnknown(native_type=message.method))
+
+    def on_in(self, line: bytes) -> None:
+        for message in self._peer.sent(line):
+            if isinstance(message, jsonrpc.Request):
+                self._asking(message)
+            elif isinstance(message, jsonrpc.Response):
+                self._requests.answered(message)
+
+    # --- notifications -----------------------------------------------------------------------------------
+
+    def _notified(self, note: m.Note) -> None:
+        ledger, params, method = self.ledger, note.params, note.method
+        ledger.native_type = method
+        ledger.agent_time = str(note.time) if note.time is not None else None
+        if isinstance(params, m.ResolvedNews):
+            self._requests.withdrawn(str(params.requestId))
+            return
+        if isinstance(params, m.StatusNews) and not self._threads.expected(params.threadId):
+            return  # a subagent comes to life before anyone says that there is one (capture subagent_v2)
+        thread = self._thread(params)
+        handler = self._handlers.get(method)
+        if handler is not None:
+            if thread is not None:
+                handler(thread, params)
+            return
+        for event in translate.SIMPLE[method](params) if method in translate.SIMPLE else ():
+            if thread is not None:
+                self._threads.put(thread, event)
+            else:
+                ledger.put(event)
+
+    def _heard_older(self, message: jsonrpc.Notification) -> None:
+        """The first version's events, which CLIs of its last days sent beside the second's: all that is only
+        there is the count of tokens (specification 004 §4.2)."""
+        self.ledger.native_type = message.method
+        said = v.record(message.params, "msg")
+        id, info = v.text(message.params, "conversationId") or self._threads.main, v.record(said, "info")
+        if said.get("type") == "token_count" and id is not None:
+            thread = self._enter(id)
+            last, total = v.usage_of(info.get("last_token_usage")), v.usage_of(info.get("total_token_usage"))
+            window = v.number(info, "model_context_window")
+            for event in thread.meter.count(total, last, window, in_turn=thread.turn_id is not None):
+                self._threads.put(thread, event)
+
+    def _thread(self, params: m.Params) -> Thread | None:
+        """The thread that speaks; what names none is for the main one, where there is one."""
+        id = params.threadId
+        if isinstance(params, m.ThreadNews):
+            id = v.text(params.thread or {}, "id")
+        if id is None:
+            return self._threads.find(self._threads.main) if self._threads.main is not None else None
+        return self._enter(id)
+
+    def _enter(self, id: str) -> Thread:
+        """What is put from now on is of this thread."""
+        thread = self._threads.get(id)
+        self.ledger.name_session(thread.session)
+        return thread
+
+    def _thread_started(self, thread: Thread, params: m.ThreadNews) -> None:
+        native = params.thread or {}
+        if native.get("parentThreadId") is None and thread.id not in self._refused:
+            self._threads.main = self._threads.main or thread.id
+            self._facts.started(thread, {"thread": native})
+
+    def _turn_completed(self, thread: Thread, params: m.TurnNews) -> None:
+        for line in self._requests.turn_over(thread, translate.outcome_of(params.turn)):
+            self.owe(line)
+        self._talk.turn_ended(thread, params.turn)
+        # An interrupt that found nothing to interrupt gets no answer (capture interrupt_steer).
+        for id, sent in list(self._sent.items()):
+            if sent.method == "turn/interrupt" and sent.thread is thread:
+                del self._sent[id]
+                self._threads.put(
+                    thread, ev.CommandEnded(command="interrupt", request_id=id, ok=True, synthesized=True)
+                )
+
+    # --- requests and answers ----------------------------------------------------------------------------
+
+    def _asked(self, request: jsonrpc.Request) -> None:
+        """Codex wants something of us."""
+        self.ledger.native_type = request.method
+        params = request.params if isinstance(request.params, dict) else {}
+        id = v.text(params, "threadId") or v.text(params, "conversationId")
+        owed = self._requests.asked(request, self._enter(id) if id is not None else None)
+        if owed is not None:
+            self.owe(owed)
+
+    def _asking(self, request: jsonrpc.Request) -> None:
+        """We want something of Codex."""
+        params = request.params if isinstance(request.params, dict) else {}
+        id = v.text(params, "threadId")
+        thread = self._enter(id) if id is not None and request.method.startswith("turn/") else None
+        if thread is None and id is not None:
+            thread = self._threads.find(id)
+        sent = self._sent[str(request.id)] = Sent(request.method, thread, _command_of(request.method, params))
+        if thread is not None and request.method == "turn/start":
+            opened = self._talk.prompted(thread, params)
+            sent.turn = self.ledger.turn(thread.session) if opened else None
+        elif thread is not None and request.method == "turn/steer":
+            self._talk.said(thread, params)
+        elif thread is not None and request.method == "thread/compact/start":
+            thread.manual_compaction = True
+
+    def _answered(self, response: jsonrpc.Response) -> None:
+        """Codex's answer to something we asked; what it is the answer to, if that was not heard, it shows."""
+        sent = self._sent.pop(str(response.id), None)
+        method = response.method or (sent.method if sent is not None else None)
+        result = response.result if isinstance(response.result, dict) else {}
+        thread = sent.thread if sent is not None else None
+        if thread is not None:
+            self.ledger.name_session(thread.session)
+        self.ledger.native_type = method or "response"
+        if method == INITIALIZE or (method is None and {"userAgent", "codexHome"} <= result.keys()):
+            self._initialized(response, result)
+        elif method in _OPENINGS or (method is None and {"thread", "approvalPolicy"} <= result.keys()):
+            self._opened(response, method or "thread/start", result)
+        elif method == "turn/start" or method == "review/start":
+            self._turn_taken(sent, response, result)
+        elif method is None and response.error is None and isinstance(result.get("turn"), dict):
+            pass  # the answer to a turn/start that was not heard; turn/started says the same
+        elif sent is not None or response.method is None:
+            self._ended(response, sent)
+
+    def _initialized(self, response: jsonrpc.Response, result: dict[str, Any]) -> None:
+        if response.error is not None and response.id != INITIALIZE:
+            self._ended(response, None)
+        elif response.error is not None:
+            message = f"initialize: {response.error.message}"
+            self.ledger.put(ev.Error(message=message, code=str(response.error.code), scope="protocol"))
+        else:
+            agent = v.text(result, "userAgent") or ""
+            version = agent.partition("/")[2].partition(" ")[0] or None
+            self.ledger.put(ev.AgentReady(name="codex", cli_version=version, capabilities=result))
+        if response.id == INITIALIZE:
+            self._ours = True
+            self.owe(self._peer.notify("initialized"))
+            method = self.opening.get("method", "thread/start")
+            if self.opens_session:
+                self.owe(self._peer.request(method, self.opening.get("params", {}), id=OPEN))
+
+    def _opened(self, response: jsonrpc.Response, method: str, result: dict[str, Any]) -> None:
+        params = response.params if isinstance(response.params, dict) else {}
+        native, wanted = result.get("thread"), v.text(params, "threadId")
+        id = v.text(native, "id") if isinstance(native, dict) else None
+        error = None
+        if response.error is not None:
+            error = ev.ErrorInfo(message=response.error.message, code=str(response.error.code))
+        elif id is None:
+            error = ev.ErrorInfo(message=f"{method} named no thread")
+        elif method == "thread/resume" and wanted is not None and wanted != id:
+            self._refused.add(id)
+            error = ev.ErrorInfo(message=f"asked for thread {wanted}, Codex opened {id}: it is not used")
+        if error is not None or id is None:
+            self._not_opened(response, method, wanted, error)
+            return
+        thread = self._enter(id)
+        commanded = self._ours and response.id != OPEN
+        further, self._threads.main = self._threads.main is not None, self._threads.main or id
+        thread.as_configured = response.id == OPEN or (commanded and method != "thread/fork")
+        self._facts.started(thread, result, resumed=method == "thread/resume")
+        for event in speech.history(m.turns(native.get("turns") if isinstance(native, dict) else None)):
+            self._threads.put(thread, event)
+        if (further or commanded) and response.method is not None:
+            command = _command_of(method, {})
+            self.ledger.put(
+                ev.CommandEnded(
+                    command=command, request_id=str(response.id), ok=True, result={"sessionId": id}
+                )
+            )
+
+    def _not_opened(
+        self, response: jsonrpc.Response, method: str, wanted: str | None, error: ev.ErrorInfo | None
+    ) -> None:
+        """Prompts still go out, to the thread that was asked for or to none: Codex refuses them, and so each has
+        its turn, which fails with this reason."""
+        if response.id == OPEN and error is not None:
+            self._threads.main, self._failure = wanted or NOWHERE, error
+            self._enter(self._threads.main)
+            message = f"the session could not be opened ({method}): {error.message}"
+            self.ledger.put(ev.Error(message=message, code=error.code, scope="session"))
+            return
+        command = _command_of(method, {})
+        self.ledger.put(ev.CommandEnded(command=command, request_id=str(response.id), ok=False, error=error))
+
+    def _turn_taken(self, sent: Sent | None, response: jsonrpc.Response, result: dict[str, Any]) -> None:
+        turn = result.get("turn")
+        thread = sent.thread if sent is not None else None
+        if response.error is not None:
+            error = ev.ErrorInfo(message=response.error.message, code=str(response.error.code))
+            if sent is not None and sent.turn is not None and thread is not None:
+                self._talk.turn_failed(thread, self._failure or error)
+            else:
+                self._ended(response, sent)
+        elif isinstance(turn, dict) and thread is not None and response.method == "review/start":
+            self._talk.begin(thread, turn_id=v.text(turn, "id"))
+        # Any other turn is named by turn/started: until then Codex has none that could be interrupted or steered.
+
+    def _ended(self, response: jsonrpc.Response, sent: Sent | None) -> None:
+        error, result = response.error, response.result
+        method = sent.method if sent is not None else None
+        event = ev.CommandEnded(
+            command=sent.command if sent is not None else None,
+            request_id=str(response.id),
+            ok=error is None,
+            error=None if error is None else ev.ErrorInfo(message=error.message, code=str(error.code)),
+            result=result,
+        )
+        self.ledger.put(event)
+        thread = self._threads.find(self._threads.main) if self._threads.main is not None else None
+        if thread is not None and isinstance(result, dict):
+            if method == "model/list" and isinstance(result.get("data"), list):
+                self._facts.know(thread, ev.SessionStarted(models=result["data"]))
+            elif method == "account/read" and isinstance(result.get("account"), dict):
+                self._facts.know(thread, ev.SessionStarted(account=result["account"]))
+            elif method == "account/rateLimits/read" and isinstance(result.get("rateLimits"), dict):
+                for limit in translate.rate_limit(m.LimitsNews(rateLimits=result["rateLimits"])):
+                    self._threads.put(thread, limit)
+
+    # --- commands ----------------------------------------------------------------------------------------
+
+    def takes_prompts(self, session: str | None) -> bool:
+        return (session is not None or self._threads.main is not None) and super().takes_prompts(session)
+
+    def lines_for(self, command: c.Command) -> list[bytes]:
+        if isinstance(command, c.Answer):
+            return [self._requests.answer_line(command, self.agent)]
+        if isinstance(command, c.AnswerQuestion):
+            return [self._requests.question_line(command)]
+        if isinstance(command, c.Reply):
+            return [self._requests.reply_line(command)]
+        return self._commands.lines(command)
+
+
+def _command_of(method: str, params: dict[str, Any]) -> str:
+    """The command that a request says: settings are changed by one request, whichever they are."""
+    if method != "thread/settings/update":
+        return _COMMANDS.get(method, method)
+    changed = params.keys() - {"threadId"}
+    if changed == {"model"}:
+        return "set_model"
+    return "set_mode" if changed and changed <= _MODES else "set_option"
+
+
+MACHINE = CodexApp

@@ -1,0 +1,327 @@
+"""The native messages of Codex app-server: what it notifies of, by method, and what it asks for.
+
+Everything is optional, because a message that lacks a field is still a message; fields that nothing is made of
+are not listed. Requests and answers are few and stay plain JSON.
+"""
+
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+from msgspec import Raw, Struct, field
+
+from dragoman._dialects.codex.app.items import ThreadItem, Turn
+from dragoman._wire.jsontext import Invalid, Ragged, fit, parse, repaired
+from dragoman._wire.jsontext import unnamed as unnamed_fields
+
+
+class Params(Struct, kw_only=True, gc=False):
+    """What almost every notification names."""
+
+    threadId: str | None = None
+    turnId: str | None = None
+
+
+class TurnNews(Params):
+    turn: Turn = field(default_factory=Turn)
+
+
+class ItemNews(Params):
+    item: ThreadItem | None = None
+
+
+class DeltaNews(Params):
+    itemId: str = ""
+    delta: Ragged = ""
+    summaryIndex: int | None = None
+    contentIndex: int | None = None
+
+
+class TerminalNews(Params):
+    itemId: str = ""
+    processId: str | None = None
+    stdin: str | None = None
+
+
+class PatchNews(Params):
+    itemId: str = ""
+    changes: list[dict[str, Any]] | None = None
+
+
+class ProgressNews(Params):
+    itemId: str = ""
+    message: str | None = None
+
+
+class PlanNews(Params):
+    explanation: str | None = None
+    plan: list[dict[str, Any]] | None = None
+
+
+class UsageNews(Params):
+    tokenUsage: dict[str, Any] | None = None
+
+
+class ThreadNews(Params):
+    thread: dict[str, Any] | None = None
+
+
+class StatusNews(Params):
+    status: dict[str, Any] | None = None
+
+
+class SettingsNews(Params):
+    threadSettings: dict[str, Any] | None = None
+
+
+class NameNews(Params):
+    threadName: str | None = None
+
+
+class GoalNews(Params):
+    goal: dict[str, Any] | None = None
+
+
+class ResolvedNews(Params):
+    requestId: str | int | None = None
+
+
+class ErrorNews(Params):
+    error: dict[str, Any] | None = None
+    willRetry: bool | None = None
+
+
+class TextNews(Params):
+    """Whatever says something in words."""
+
+    message: str | None = None
+    summary: str | None = None
+    details: str | None = None
+    text: str | None = None
+    role: str | None = None
+    reason: Any = None
+
+
+class HookNews(Params):
+    run: dict[str, Any] | None = None
+
+
+class ReviewNews(Params):
+    reviewId: str | None = None
+    targetItemId: str | None = None
+    action: Any = None
+    review: dict[str, Any] | None = None
+    decisionSource: Any = None
+
+
+class RerouteNews(Params):
+    fromModel: str | None = None
+    toModel: str | None = None
+    reason: Any = None
+
+
+class McpNews(Params):
+    name: str | None = None
+    status: str | None = None
+    error: str | None = None
+    success: bool | None = None
+
+
+class LimitsNews(Params):
+    rateLimits: dict[str, Any] | None = None
+
+
+class AuthNews(Params):
+    authMode: str | None = None
+    planType: str | None = None
+    success: bool | None = None
+    status: str | None = None
+    error: str | None = None
+    message: str | None = None
+    provider: str | None = None
+    name: str | None = None
+
+
+NOTIFICATIONS: Final[dict[str, type[Params]]] = {
+    "thread/started": ThreadNews,
+    "thread/status/changed": StatusNews,
+    "thread/settings/updated": SettingsNews,
+    "thread/name/updated": NameNews,
+    "thread/tokenUsage/updated": UsageNews,
+    "thread/goal/updated": GoalNews,
+    "thread/goal/cleared": Params,
+    "thread/compacted": Params,
+    "thread/reverted": Params,
+    "thread/archived": Params,
+    "thread/unarchived": Params,
+    "thread/closed": Params,
+    "thread/deleted": Params,
+    "turn/started": TurnNews,
+    "turn/completed": TurnNews,
+    "turn/plan/updated": PlanNews,
+    "turn/diff/updated": Params,
+    "turn/moderationMetadata": Params,
+    "item/started": ItemNews,
+    "item/completed": ItemNews,
+    "item/agentMessage/delta": DeltaNews,
+    "item/plan/delta": DeltaNews,
+    "item/reasoning/summaryTextDelta": DeltaNews,
+    "item/reasoning/textDelta": DeltaNews,
+    "item/reasoning/summaryPartAdded": Params,
+    "item/commandExecution/outputDelta": DeltaNews,
+    "item/commandExecution/terminalInteraction": TerminalNews,
+    "item/fileChange/outputDelta": DeltaNews,
+    "item/fileChange/patchUpdated": PatchNews,
+    "item/mcpToolCall/progress": ProgressNews,
+    "item/autoApprovalReview/started": ReviewNews,
+    "item/autoApprovalReview/completed": ReviewNews,
+    "autoApprovalReview/strictReviewRequired": Params,
+    "serverRequest/resolved": ResolvedNews,
+    "error": ErrorNews,
+    "warning": TextNews,
+    "guardianWarning": TextNews,
+    "configWarning": TextNews,
+    "deprecationNotice": TextNews,
+    "windows/worldWritableWarning": Params,
+    "hook/started": HookNews,
+    "hook/completed": HookNews,
+    "model/rerouted": RerouteNews,
+    "model/verification": Params,
+    "model/safetyBuffering/updated": Params,
+    "modelProvider/authRecoveryStarted": AuthNews,
+    "modelProvider/authRecoveryCompleted": AuthNews,
+    "account/updated": AuthNews,
+    "account/login/completed": AuthNews,
+    "account/gatewayOAuth/changed": AuthNews,
+    "account/rateLimits/updated": LimitsNews,
+    "mcpServer/startupStatus/updated": McpNews,
+    "mcpServer/oauthLogin/completed": AuthNews,
+    "thread/realtime/transcript/done": TextNews,
+    "thread/realtime/error": TextNews,
+    **dict.fromkeys(
+        (
+            "app/list/updated",
+            "command/exec/outputDelta",
+            "externalAgentConfig/import/completed",
+            "externalAgentConfig/import/progress",
+            "fs/changed",
+            "fuzzyFileSearch/sessionCompleted",
+            "fuzzyFileSearch/sessionUpdated",
+            "mcpServer/event/stream/notification",
+            "process/exited",
+            "process/outputDelta",
+            "project/changed",
+            "rawResponse/completed",
+            "rawResponseItem/completed",
+            "remoteControl/status/changed",
+            "skills/changed",
+            "thread/attachment/updated",
+            "thread/environment/connected",
+            "thread/environment/disconnected",
+            "thread/prediction/updated",
+            "thread/project/updated",
+            "thread/queue/changed",
+            "thread/readState/changed",
+            "thread/realtime/closed",
+            "thread/realtime/item/completed",
+            "thread/realtime/item/started",
+            "thread/realtime/item/transcript/delta",
+            "thread/realtime/itemAdded",
+            "thread/realtime/outputAudio/delta",
+            "thread/realtime/sdp",
+            "thread/realtime/started",
+            "thread/realtime/transcript/delta",
+            "windowsSandbox/setupCompleted",
+        ),
+        Params,
+    ),
+}
+"""Every notification that 0.166.0 knows. Those that nothing is said for become `native.known`."""
+
+REQUESTS: Final = frozenset(
+    (
+        "account/chatgptAuthTokens/refresh",
+        "applyPatchApproval",
+        "attestation/generate",
+        "currentTime/read",
+        "execCommandApproval",
+        "item/commandExecution/requestApproval",
+        "item/fileChange/requestApproval",
+        "item/permissions/requestApproval",
+        "item/tool/call",
+        "item/tool/requestUserInput",
+        "mcpServer/elicitation/request",
+    )
+)
+"""Everything that 0.166.0 asks its client for."""
+
+
+class Note(Struct, gc=False):
+    """A notification, read."""
+
+    method: str
+    params: Params
+    time: int | None = None
+    """emittedAtMs."""
+
+
+class _Line(Struct, gc=False):
+    method: str | None = None
+    id: str | int | None = None
+    params: Raw = Raw(b"{}")
+    emittedAtMs: int | None = None
+
+
+_line = msgspec.json.Decoder(_Line)
+
+
+def read(line: bytes) -> Note | None:
+    """The notification on a line; None if it is anything else, or unknown."""
+    try:
+        head = _line.decode(line)
+        wanted = NOTIFICATIONS.get(head.method or "") if head.id is None else None
+        if wanted is None or head.method is None:
+            return None
+        return Note(head.method, _decoder(wanted).decode(head.params), head.emittedAtMs)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _read_tolerant(line)
+
+
+def _read_tolerant(line: bytes) -> Note | None:
+    value = parse(line)
+    if not isinstance(value, dict) or value.get("id") is not None:
+        return None
+    method, time = value.get("method"), value.get("emittedAtMs")
+    return fitted(method, value.get("params"), time) if isinstance(method, str) else None
+
+
+def fitted(method: str, params: Any, time: Any = None) -> Note | None:
+    """The notification that plain JSON means, as far as it goes."""
+    wanted = NOTIFICATIONS.get(method)
+    if wanted is None:
+        return None
+    return Note(method, fit(params, wanted), time if type(time) is int else None)
+
+
+@cache
+def _decoder(wanted: type[Params]) -> "msgspec.json.Decoder[Any]":
+    return msgspec.json.Decoder(wanted)
+
+
+def turns(native: Any) -> list[Turn]:
+    """The turns that an answer brings along."""
+    given = native if isinstance(native, list) else []
+    return [fit(repaired(turn), Turn) for turn in given if isinstance(turn, dict)]
+
+
+def unnamed(line: bytes) -> list[tuple[str, str]]:
+    """The fields of a notification that no type here names, each with the message it is in."""
+    value = parse(line)
+    if isinstance(value, Invalid) or not isinstance(value, dict) or value.get("id") is not None:
+        return []
+    method = str(value.get("method"))
+    wanted = NOTIFICATIONS.get(method)
+    if wanted is None:
+        return [(method, "(unknown message)")]
+    params = value.get("params")
+    return [(method, name) for name in unnamed_fields(params, wanted)] if isinstance(params, dict) else []

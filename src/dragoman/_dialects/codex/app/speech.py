@@ -1,0 +1,78 @@
+"""What is said in a thread: the items that are messages, and those of the past. Stateless and total."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from dragoman._dialects.codex.app import items as i
+from dragoman._dialects.codex.app import tools
+from dragoman._dialects.codex.app.changes import changed
+from dragoman._dialects.codex.app.native import image_block
+from dragoman._dialects.codex.shared import values as v
+from dragoman._model import events as ev
+from dragoman._model.content import AudioBlock, ContentBlock, TextBlock, UnknownBlock, text_of
+from dragoman._model.events import Event
+from dragoman._wire.content import plain
+from dragoman._wire.jsontext import Unknown
+
+
+def messages(item: Any) -> list[ev.Message]:
+    """The messages that an item is; none, if it is something else. Of reasoning, one for each part."""
+    if isinstance(item, i.UserMessage):
+        said = user_message(item.content)
+        said.message_id = item.id
+        return [said]
+    if isinstance(item, i.HookPrompt):
+        text = "\n".join(str(fragment.get("text", "")) for fragment in item.fragments or [])
+        return [ev.Message(role="user", text=text, message_id=item.id, synthetic=True)]
+    if isinstance(item, i.AgentMessage):
+        kind: ev.MessageKind = "commentary" if item.phase == "commentary" else "text"
+        return [ev.Message(role="assistant", kind=kind, text=item.text, message_id=item.id)]
+    if isinstance(item, i.Plan):
+        return [ev.Message(role="assistant", kind="plan", text=item.text, message_id=item.id)]
+    if isinstance(item, i.Reasoning):
+        parts = [*(item.summary or []), *(item.content or [])]
+        return [
+            ev.Message(role="assistant", kind="thinking", text=part, message_id=item.id, block=block)
+            for block, part in enumerate(parts)
+        ]
+    return []
+
+
+def history(turns: list[i.Turn]) -> Iterator[Event]:
+    """Turns of the past, as thread/resume and thread/fork play them back."""
+    for item in (item for turn in turns for item in turn.items):
+        for event in _past(item):
+            event.replay = True
+            yield event
+
+
+def _past(item: i.ThreadItem) -> Iterator[Event]:
+    if isinstance(item, Unknown):
+        return
+    yield from messages(item)
+    if type(item) in tools.STARTS:
+        yield tools.STARTS[type(item)](item)
+        ended = tools.ENDS[type(item)](item)
+        if isinstance(item, i.FileChange):
+            yield from changed(item.changes, item.id, "applied" if ended.status == "completed" else "failed")
+        yield ended
+
+
+def user_message(content: Any) -> ev.Message:
+    """A user's input, with its blocks where text alone does not say everything."""
+    blocks = [_input(item) for item in content if isinstance(item, dict)] if isinstance(content, list) else []
+    text = text_of(blocks)
+    simple = plain(blocks)
+    return ev.Message(role="user", text=text if text or simple else None, blocks=[] if simple else blocks)
+
+
+def _input(native: dict[str, Any]) -> ContentBlock:
+    kind, text = native.get("type"), v.text(native, "text")
+    uri = v.text(native, "url") or v.text(native, "path")
+    if kind == "text" and text is not None:
+        return TextBlock(text=text)
+    if kind in ("image", "localImage") and uri is not None:
+        return image_block(uri)
+    if kind in ("audio", "localAudio") and uri is not None:
+        return AudioBlock(uri=uri)
+    return UnknownBlock(native=native)

@@ -1,0 +1,176 @@
+"""Threads: one conversation each, several in one process. Those of subagents are part of the session that
+spawned them, and nobody announces them: they are known when they first speak (capture subagent)."""
+
+from typing import Any
+
+from msgspec import Struct, field
+
+from dragoman._dialects.codex.app.items import McpToolCall
+from dragoman._dialects.codex.app.meter import Meter
+from dragoman._model import events as ev
+from dragoman._model.toolnames import one_line
+from dragoman._wire.ledger import Ledger
+
+
+class Thread(Struct, kw_only=True):
+    """What is known of one thread."""
+
+    id: str
+    session: str
+    """The session that its events belong to: itself, or that of the thread that spawned it."""
+    parent: str | None = None
+    """The call that spawned it."""
+    spawned: bool = False
+    as_configured: bool = False
+    """Its first turn shall say what the configuration has for it."""
+    begun: bool = False
+    """It has had a turn of its own."""
+    model: str | None = None
+    mode: str | None = None
+    mcp_servers: dict[str, str | None] = field(default_factory=dict)
+    meter: Meter = field(default_factory=Meter)
+    calls: set[str] = field(default_factory=set)
+    """All tools that have begun."""
+    mcp_calls: dict[str, McpToolCall] = field(default_factory=dict)
+    """Those of MCP servers that have not ended."""
+    changes: dict[str, Any] = field(default_factory=dict)
+    """What patches want to change, by item: the request to allow one does not say."""
+    sent: list[tuple[str | None, str | None]] = field(default_factory=list)
+    """Inputs that the client sent and Codex has not repeated, by client id and text."""
+    manual_compaction: bool = False
+    compacting: int | None = None
+    """The size of the context when a compaction began."""
+
+    # of the turn
+    turn_id: str | None = None
+    turn_ids: set[str] = field(default_factory=set)
+    """A review begins and ends under different ids (capture review)."""
+    answer: str | None = None
+    final: bool = False
+    """The answer was marked as the final one."""
+    schema: bool = False
+    """The answer is to be JSON."""
+    compacted: bool = False
+    blocks: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    """Numbers of the parts of reasoning items, in the order in which they came."""
+
+    def begin_turn(self) -> None:
+        self.begun = True
+        self.end_turn()
+
+    def end_turn(self) -> None:
+        self.turn_id, self.answer = None, None
+        self.final = self.schema = self.compacted = False
+        self.turn_ids.clear()
+        self.blocks.clear()
+
+    def in_turn(self, turn_id: str | None) -> None:
+        """The open turn is called so."""
+        if turn_id is not None:
+            self.turn_id = self.turn_id or turn_id
+            self.turn_ids.add(turn_id)
+
+    def block(self, item: str, part: str, index: int) -> int:
+        """The number of a part of a reasoning item."""
+        before = sum(key[0] == item for key in self.blocks)
+        return self.blocks.setdefault((item, part, index), before)
+
+    def compaction(self) -> ev.ContextCompacted:
+        """The context was shortened."""
+        before, after = self.compacting, self.meter.context
+        trigger: Any = "manual" if self.manual_compaction else "auto"
+        self.compacted, self.manual_compaction, self.compacting = True, False, None
+        return ev.ContextCompacted(
+            trigger=trigger, before_tokens=before, after_tokens=after if after != before else None
+        )
+
+    def says(self, text: str, phase: str | None) -> None:
+        """A whole message: the answer of the turn is the one marked so, else the last that is no commentary."""
+        if phase == "final_answer" or (phase != "commentary" and not self.final):
+            self.answer, self.final = text, phase == "final_answer"
+
+
+class Threads:
+    """All threads of the process."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self.main: str | None = None
+        """The one that is meant where none is named."""
+        self._threads: dict[str, Thread] = {}
+        self._spawning: dict[str, tuple[Thread, str | None]] = {}
+        """Calls that are starting a subagent, with the thread they are in and what it is to do."""
+
+    def get(self, id: str) -> Thread:
+        """The thread with this id. One that is new while a single subagent is being started is that one."""
+        thread = self._threads.get(id)
+        if thread is None:
+            thread = self._threads[id] = Thread(id=id, session=id)
+            if len(self._spawning) == 1:
+                self.spawned(thread, next(iter(self._spawning)))
+        return thread
+
+    def find(self, id: str) -> Thread | None:
+        return self._threads.get(id)
+
+    def expected(self, id: str | None) -> bool:
+        """Whether it can be told whose thread this is."""
+        return id is None or id in self._threads or len(self._spawning) == 1
+
+    def at_work(self) -> list[Thread]:
+        """Those that have a turn, subagents too."""
+        busy = self._ledger.busy
+        return [
+            thread
+            for thread in self._threads.values()
+            if thread.turn_id is not None or (not thread.spawned and busy(thread.session))
+        ]
+
+    def put(self, thread: Thread, event: ev.Event) -> None:
+        """An event of this thread."""
+        event.session = thread.session
+        if event.parent is None:
+            event.parent = thread.parent
+        if thread.session != thread.id:
+            event.ext = {**event.ext, "codex.threadId": thread.id}
+        self._ledger.put(event)
+
+    # --- subagents ---------------------------------------------------------------------------------------
+
+    def spawning(self, thread: Thread, call_id: str, task: str | None) -> None:
+        self._spawning[call_id] = (thread, task)
+
+    def spawn_over(self, call_id: str) -> None:
+        self._spawning.pop(call_id, None)
+
+    def spawned(self, child: Thread, call_id: str, kind: str | None = None) -> None:
+        """`child` is the subagent that `call_id` started."""
+        owner, task = self._spawning.get(call_id) or (None, None)
+        if owner is None or child.spawned or owner is child:
+            return
+        child.parent, child.spawned = call_id, True
+        if not child.begun:
+            child.session = owner.session
+        self.put(
+            owner,
+            ev.SubagentStarted(
+                call_id=call_id,
+                agent_id=child.id,
+                agent_type=kind,
+                description=one_line(task) if task else None,
+                resume_id=child.id,
+            ),
+        )
+
+    def ended(self, child: Thread, status: str | None, summary: str | None) -> None:
+        """It has done what it was asked to."""
+        if child.spawned:
+            event = ev.SubagentEnded(
+                call_id=child.parent,
+                agent_id=child.id,
+                status=status,
+                summary=summary,
+                usage=child.meter.total,
+                session=child.session,
+            )
+            self._ledger.put(event)

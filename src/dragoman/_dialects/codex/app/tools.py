@@ -1,0 +1,184 @@
+"""The items that are tools: how they begin, and how they end. Stateless and total."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from dragoman._dialects.codex.app import items as i
+from dragoman._dialects.codex.app.changes import paths
+from dragoman._dialects.codex.app.native import ext, image_block
+from dragoman._dialects.codex.shared import values as v
+from dragoman._model import events as ev
+from dragoman._model import toolnames
+from dragoman._model.content import AudioBlock, ContentBlock, ImageBlock, TextBlock, UnknownBlock, text_of
+from dragoman._wire.content import blocks_of, plain
+
+_SNAKE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TOOL_STATUS: Final[dict[str | None, ev.ToolStatus]] = {"failed": "failed", "declined": "declined"}
+
+
+def snake(name: str) -> str:
+    """spawnAgent as the model knows it: spawn_agent."""
+    return _SNAKE.sub("_", name).lower()
+
+
+def _command_started(item: i.CommandExecution) -> ev.ToolStarted:
+    started = v.shell_started(item.id, item.command, item.cwd)
+    started.ext = ext(commandActions=item.commandActions, source=item.source)
+    return started
+
+
+def command_input(command: str | None, cwd: str | None) -> dict[str, Any]:
+    return {key: value for key, value in (("command", command), ("cwd", cwd)) if value is not None}
+
+
+def _command_ended(item: i.CommandExecution) -> ev.ToolEnded:
+    return ev.ToolEnded(
+        call_id=item.id,
+        status=_TOOL_STATUS.get(item.status, "completed"),
+        output=item.aggregatedOutput,
+        exit_code=item.exitCode,
+        duration_ms=item.durationMs,
+    )
+
+
+def _change_started(item: i.FileChange) -> ev.ToolStarted:
+    started = toolnames.started(item.id, "apply_patch", {"changes": item.changes or []})
+    named = paths(item.changes)
+    started.locations = [ev.Location(path=path) for path in named]
+    started.title = toolnames.one_line(", ".join(named)) if named else None
+    return started
+
+
+def _change_ended(item: i.FileChange) -> ev.ToolEnded:
+    return ev.ToolEnded(call_id=item.id, status=_TOOL_STATUS.get(item.status, "completed"))
+
+
+def mcp_name(server: str, tool: str) -> str:
+    return f"mcp__{server}__{tool}"
+
+
+def _mcp_started(item: i.McpToolCall) -> ev.ToolStarted:
+    return v.mcp_started(item.id, item.server, item.tool, item.arguments)
+
+
+def _mcp_ended(item: i.McpToolCall) -> ev.ToolEnded:
+    result = item.result or {}
+    blocks = blocks_of(result.get("content"))
+    failed = item.status == "failed" or item.error is not None
+    message = v.text(item.error, "message") if item.error is not None else None
+    return ev.ToolEnded(
+        call_id=item.id,
+        status="failed" if failed else "completed",
+        output=text_of(blocks) if item.result is not None else None,
+        structured=result.get("structuredContent") or item.result,
+        content=[] if plain(blocks) else blocks,
+        error=ev.ErrorInfo(message=message or text_of(blocks) or "failed") if failed else None,
+        duration_ms=item.durationMs,
+    )
+
+
+def _dynamic_started(item: i.DynamicToolCall) -> ev.ToolStarted:
+    started = toolnames.started(item.id, item.tool, item.arguments)
+    if item.namespace:
+        started.native_name = f"{item.namespace}.{item.tool}"
+    return started
+
+
+def _dynamic_ended(item: i.DynamicToolCall) -> ev.ToolEnded:
+    blocks = [_output(part) for part in item.contentItems or []]
+    failed = item.status == "failed" or item.success is False
+    return ev.ToolEnded(
+        call_id=item.id,
+        status="failed" if failed else "completed",
+        output=text_of(blocks),
+        content=[] if plain(blocks) else blocks,
+        error=ev.ErrorInfo(message=text_of(blocks) or "failed") if failed else None,
+        duration_ms=item.durationMs,
+    )
+
+
+def _output(native: dict[str, Any]) -> ContentBlock:
+    text, image, audio = (v.text(native, key) for key in ("text", "imageUrl", "audioUrl"))
+    if text is not None:
+        return TextBlock(text=text)
+    if image is not None:
+        return image_block(image)
+    return AudioBlock(uri=audio) if audio is not None else UnknownBlock(native=native)
+
+
+def _function_started(item: i.FunctionCallOutput) -> ev.ToolStarted:
+    return toolnames.started(item.id, item.name or "function", None)
+
+
+def _function_ended(item: i.FunctionCallOutput) -> ev.ToolEnded:
+    text = item.output if isinstance(item.output, str) else msgspec.json.encode(item.output).decode()
+    return ev.ToolEnded(call_id=item.id, status="completed", output=text)
+
+
+def _collab_started(item: i.CollabAgentToolCall) -> ev.ToolStarted:
+    given = {"prompt": item.prompt, "receivers": item.receiverThreadIds, "model": item.model}
+    return toolnames.started(item.id, snake(item.tool), {key: value for key, value in given.items() if value})
+
+
+def _collab_ended(item: i.CollabAgentToolCall) -> ev.ToolEnded:
+    states = item.agentsStates or {}
+    said = [str(state["message"]) for state in states.values() if isinstance(state.get("message"), str)]
+    return ev.ToolEnded(
+        call_id=item.id,
+        status=_TOOL_STATUS.get(item.status, "completed"),
+        output="\n".join(said) or None,
+        structured=states or None,
+    )
+
+
+def _search_started(item: i.WebSearch) -> ev.ToolStarted:
+    given = {"query": item.query, "action": item.action}
+    return toolnames.started(item.id, "web_search", {key: value for key, value in given.items() if value})
+
+
+def _search_ended(item: i.WebSearch) -> ev.ToolEnded:
+    return ev.ToolEnded(call_id=item.id, status="completed", structured=item.results)
+
+
+def _image_generated(item: i.ImageGeneration) -> ev.ToolEnded:
+    failed = item.failure is not None or item.status == "failed"
+    message = v.text(item.failure or {}, "message") or item.status or "failed"
+    return ev.ToolEnded(
+        call_id=item.id,
+        status="failed" if failed else "completed",
+        content=[ImageBlock(uri=item.savedPath)] if item.savedPath else [],
+        error=ev.ErrorInfo(message=message) if failed else None,
+    )
+
+
+STARTS: Final[dict[type[Any], Callable[[Any], ev.ToolStarted]]] = {
+    i.CommandExecution: _command_started,
+    i.FileChange: _change_started,
+    i.McpToolCall: _mcp_started,
+    i.DynamicToolCall: _dynamic_started,
+    i.FunctionCallOutput: _function_started,
+    i.CollabAgentToolCall: _collab_started,
+    i.WebSearch: _search_started,
+    i.ImageView: lambda item: toolnames.started(item.id, "view_image", {"path": item.path}),
+    i.Sleep: lambda item: toolnames.started(item.id, "sleep", {"durationMs": item.durationMs}),
+    i.ImageGeneration: lambda item: toolnames.started(
+        item.id, "image_generation", {"prompt": item.revisedPrompt} if item.revisedPrompt else None
+    ),
+}
+
+ENDS: Final[dict[type[Any], Callable[[Any], ev.ToolEnded]]] = {
+    i.CommandExecution: _command_ended,
+    i.FileChange: _change_ended,
+    i.McpToolCall: _mcp_ended,
+    i.DynamicToolCall: _dynamic_ended,
+    i.FunctionCallOutput: _function_ended,
+    i.CollabAgentToolCall: _collab_ended,
+    i.WebSearch: _search_ended,
+    i.ImageView: lambda item: ev.ToolEnded(call_id=item.id, status="completed"),
+    i.Sleep: lambda item: ev.ToolEnded(call_id=item.id, status="completed", duration_ms=item.durationMs),
+    i.ImageGeneration: _image_generated,
+}
+"""The items that are tools: how they begin, and how they end."""

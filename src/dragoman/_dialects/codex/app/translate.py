@@ -1,0 +1,273 @@
+"""What single messages mean, where no memory is needed: stateless and total."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from dragoman._dialects.codex.app import items as i
+from dragoman._dialects.codex.app import messages as m
+from dragoman._dialects.codex.app.native import ext
+from dragoman._dialects.codex.shared import values as v
+from dragoman._model import events as ev
+from dragoman._model.events import Event
+from dragoman._model.usage import Usage
+
+# --- notifications -----------------------------------------------------------------------------------------
+
+_STATUS: Final = {"idle": "idle", "systemError": "error", "notLoaded": "unloaded"}
+_ATTEMPT: Final = re.compile(r"Reconnecting\D*(\d+)/(\d+)")
+
+
+def status(params: m.StatusNews) -> list[Event]:
+    given = params.status or {}
+    kind, flags = given.get("type"), given.get("activeFlags")
+    if kind == "active":
+        return [
+            ev.SessionStatus(status="requires_action" if flags else "running", ext=ext(activeFlags=flags))
+        ]
+    return [ev.SessionStatus(status=_STATUS.get(str(kind), str(kind)))]
+
+
+def plan(params: m.PlanNews) -> list[Event]:
+    entries = [
+        ev.PlanEntry(
+            text=str(step.get("step", "")), status=_PLAN_STATUS.get(str(step.get("status")), "pending")
+        )
+        for step in params.plan or []
+    ]
+    return [ev.PlanUpdated(entries=entries, ext=ext(explanation=params.explanation))]
+
+
+_PLAN_STATUS: Final[dict[str, Any]] = {"inProgress": "in_progress", "completed": "completed"}
+
+
+def goal(params: m.GoalNews) -> list[Event]:
+    given = params.goal or {}
+    objective = given.get("objective")
+    said = objective if isinstance(objective, str) else None
+    return [ev.SessionStatus(status=f"goal_{given.get('status', 'updated')}", message=said)]
+
+
+def error(params: m.ErrorNews) -> list[Event]:
+    """With willRetry it is a retry, and the last one is the turn's own error."""
+    info, said = error_info(params.error), params.error or {}
+    details, status = said.get("additionalDetails"), _http_status(said.get("codexErrorInfo"))
+    attempt = _ATTEMPT.search(info.message)
+    if params.willRetry:
+        return [
+            ev.Retry(
+                attempt=int(attempt[1]) if attempt else None,
+                max_attempts=int(attempt[2]) if attempt else None,
+                reason=details if isinstance(details, str) else info.message,
+                status_code=status,
+            )
+        ]
+    text = f"{info.message}\n{details}" if isinstance(details, str) else info.message
+    return [ev.Error(message=text, code=info.code)]
+
+
+def error_info(native: Any) -> ev.ErrorInfo:
+    """An error of a turn; its code is Codex's own name for it."""
+    return v.error_of(native) or ev.ErrorInfo(message="unknown error", code=v.error_code(native))
+
+
+def _http_status(info: Any) -> int | None:
+    inner = next(iter(info.values()), None) if isinstance(info, dict) else None
+    code = inner.get("httpStatusCode") if isinstance(inner, dict) else None
+    return code if type(code) is int else None
+
+
+def _notice(code: str | None, severity: Any = "warning") -> Callable[[m.TextNews], list[Event]]:
+    def make(params: m.TextNews) -> list[Event]:
+        said = "\n".join(text for text in (params.message or params.summary, params.details) if text)
+        return [ev.Notice(severity=severity, message=said, code=code)]
+
+    return make
+
+
+def _fixed_notice(message: str, code: str) -> Callable[[m.Params], list[Event]]:
+    return lambda params: [ev.Notice(severity="warning", message=message, code=code)]
+
+
+def _thread_mark(status: str) -> Callable[[m.Params], list[Event]]:
+    return lambda params: [ev.SessionStatus(status=status)]
+
+
+def hook(params: m.HookNews) -> list[Event]:
+    run = params.run or {}
+    entries = run.get("entries")
+    listed = entries if isinstance(entries, list) else []
+    texts = [str(entry.get("text", "")) for entry in listed if isinstance(entry, dict)]
+    state = v.text(run, "status")
+    return [
+        ev.Hook(
+            name=v.text(run, "id"),
+            event=v.text(run, "eventName"),
+            phase="started" if state == "running" else "ended",
+            output="\n".join(texts) or v.text(run, "statusMessage"),
+            outcome=None if state == "running" else state,
+        )
+    ]
+
+
+def rate_limit(params: m.LimitsNews) -> list[Event]:
+    """Sent with every answer of the model, mostly with nothing in it (all captures)."""
+    given = params.rateLimits or {}
+    windows = [
+        {"name": name, **window}
+        for name in ("primary", "secondary", "individualLimit")
+        if isinstance(window := given.get(name), dict)
+    ]
+    reached, plan, credits = (given.get(key) for key in ("rateLimitReachedType", "planType", "credits"))
+    if not windows and reached is None and plan is None and credits is None:
+        return []
+    resets = [window["resetsAt"] for window in windows if isinstance(window.get("resetsAt"), (int, float))]
+    return [
+        ev.RateLimit(
+            status=str(reached) if reached is not None else None,
+            resets_at=min(resets) if resets else None,
+            windows=windows,
+            credits=credits,
+            plan=plan if isinstance(plan, str) else None,
+        )
+    ]
+
+
+def auth(params: m.AuthNews) -> list[Event]:
+    """The account, a login, or a provider's way back after a refused key."""
+    state = params.status or params.authMode
+    if params.success is not None:
+        state = "ready" if params.success else "failed"
+    words = (params.name or params.provider, params.error or params.message or params.planType)
+    return [ev.Auth(status=state or "changed", message=": ".join(word for word in words if word) or None)]
+
+
+def reviewed(params: m.ReviewNews) -> list[Event]:
+    """A permission that Codex's own reviewer settled; nobody was asked."""
+    review, request_id = params.review or {}, params.reviewId or params.targetItemId or ""
+    action = params.action if isinstance(params.action, dict) else {}
+    outcome = _REVIEWS.get(str(review.get("status")), "cancelled")
+    return [
+        ev.PermissionRequested(
+            request_id=request_id,
+            call_id=params.targetItemId,
+            tool_name=v.text(action, "type"),
+            input=params.action,
+            synthesized=True,
+        ),
+        ev.PermissionResolved(
+            request_id=request_id, outcome=outcome, by="agent", message=v.text(review, "rationale")
+        ),
+    ]
+
+
+_REVIEWS: Final[dict[str, Any]] = {"approved": "allowed", "denied": "denied", "timedOut": "expired"}
+
+
+def transcript(params: m.TextNews) -> list[Event]:
+    """What was spoken in a realtime conversation."""
+    role: Any = "user" if params.role == "user" else "assistant"
+    return [ev.Message(role=role, text=params.text or "")]
+
+
+SIMPLE: Final[dict[str, Callable[[Any], list[Event]]]] = {
+    "thread/status/changed": status,
+    "thread/goal/updated": goal,
+    "thread/goal/cleared": _thread_mark("goal_cleared"),
+    "thread/archived": _thread_mark("archived"),
+    "thread/unarchived": _thread_mark("unarchived"),
+    "thread/closed": _thread_mark("ended"),
+    "thread/deleted": _thread_mark("deleted"),
+    "turn/plan/updated": plan,
+    "item/autoApprovalReview/completed": reviewed,
+    "autoApprovalReview/strictReviewRequired": _fixed_notice(
+        "every action of this turn is reviewed first", "strict_review"
+    ),
+    "warning": _notice(None),
+    "guardianWarning": _notice("guardian"),
+    "configWarning": _notice("config"),
+    "deprecationNotice": _notice("deprecation", "info"),
+    "windows/worldWritableWarning": _fixed_notice(
+        "some directories can be written by everyone", "world_writable"
+    ),
+    "hook/started": hook,
+    "hook/completed": hook,
+    "modelProvider/authRecoveryStarted": auth,
+    "modelProvider/authRecoveryCompleted": auth,
+    "account/updated": auth,
+    "account/login/completed": auth,
+    "account/gatewayOAuth/changed": auth,
+    "account/rateLimits/updated": rate_limit,
+    "mcpServer/oauthLogin/completed": auth,
+    "thread/realtime/transcript/done": transcript,
+    "thread/realtime/error": lambda params: [ev.Error(message=params.message or "realtime error")],
+}
+"""The notifications that mean the same whenever they come."""
+
+# --- threads and turns -------------------------------------------------------------------------------------
+
+
+def session_facts(answer: dict[str, Any]) -> ev.SessionStarted:
+    """What thread/start, /resume and /fork answer; of thread/started only its `thread`."""
+    thread = answer.get("thread")
+    thread = thread if isinstance(thread, dict) else {}
+    policy = answer.get("approvalPolicy")
+    effort = answer.get("reasoningEffort") or thread.get("reasoningEffort")
+    return ev.SessionStarted(
+        model=v.text(answer, "model") or v.text(thread, "model"),
+        effort=effort if isinstance(effort, str) else None,
+        cwd=v.text(answer, "cwd") or v.text(thread, "cwd"),
+        permission_mode=_policy(policy),
+        cli_version=v.text(thread, "cliVersion"),
+        title=v.text(thread, "name"),
+        ext=ext(
+            effortLevel=effort,
+            sandbox=answer.get("sandbox"),
+            forkedFromId=thread.get("forkedFromId"),
+            path=thread.get("path"),
+        ),
+    )
+
+
+def settings_facts(settings: dict[str, Any]) -> ev.SessionStarted:
+    return ev.SessionStarted(
+        model=v.text(settings, "model"),
+        effort=v.text(settings, "effort"),
+        cwd=v.text(settings, "cwd"),
+        permission_mode=_policy(settings.get("approvalPolicy")),
+    )
+
+
+def _policy(policy: Any) -> str | None:
+    return (
+        next(iter(policy), None) if isinstance(policy, dict) else policy if isinstance(policy, str) else None
+    )
+
+
+_LIMITS: Final = frozenset(("contextWindowExceeded", "sessionBudgetExceeded"))
+_REFUSALS: Final = frozenset(("cyberPolicy", "misalignmentPolicyViolation"))
+
+
+def outcome_of(turn: i.Turn) -> ev.TurnOutcome:
+    if turn.status == "completed":
+        return "completed"
+    if turn.status == "interrupted":
+        return "cancelled"
+    if turn.status == "failed":
+        code = error_info(turn.error).code
+        return "limited" if code in _LIMITS else "refused" if code in _REFUSALS else "failed"
+    return "truncated"
+
+
+def usage_of(native: Any) -> Usage | None:
+    if not isinstance(native, dict):
+        return None
+    usage = Usage(
+        input_tokens=v.number(native, "inputTokens"),
+        cache_read_tokens=v.number(native, "cachedInputTokens"),
+        cache_write_tokens=v.number(native, "cacheWriteInputTokens"),
+        output_tokens=v.number(native, "outputTokens"),
+        reasoning_tokens=v.number(native, "reasoningOutputTokens"),
+        total_tokens=v.number(native, "totalTokens"),
+    )
+    return usage if usage else None

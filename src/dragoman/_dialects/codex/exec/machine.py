@@ -1,0 +1,246 @@
+"""The machine of `codex exec --json`: everything that has to be remembered from line to line."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import msgspec
+
+from dragoman._dialects.codex.exec import messages as m
+from dragoman._dialects.codex.exec import translate
+from dragoman._dialects.codex.shared import values as v
+from dragoman._dialects.codex.shared.agents import Agents
+from dragoman._dialects.codex.shared.events import CoreEvents
+from dragoman._dialects.codex.shared.turns import Turns
+from dragoman._model import events as ev
+from dragoman._model.frames import Launch
+from dragoman._model.usage import Usage
+from dragoman._wire.growing import Growing
+from dragoman._wire.jsontext import Invalid, Unknown, repaired_text
+from dragoman._wire.machine import Machine
+
+
+class CodexExec(Machine):
+    """One process of `codex exec --json`: one thread, one turn. Recordings put together may have more."""
+
+    dialect: ClassVar[str] = "codex_exec"
+
+    def __init__(self, agent: str = "codex", *, native: bool = False) -> None:
+        super().__init__(agent, native=native)
+        self._asked: str | None = None
+        """The thread to go on with, by whatever name it was asked for."""
+        self._prompt: str | None = None
+        self._agents = Agents(self.ledger)
+        self._growing = Growing(self.ledger)
+        self._outputs: dict[str, str] = {}
+        self._warned: dict[str, str] = {}
+        self._core = CoreEvents(self.ledger, Turns(self.ledger, before=Usage()), self._growing)
+        self._handlers: dict[type[m.Message], Callable[[Any], None]] = {
+            m.ThreadStarted: self._thread_started,
+            m.TurnStarted: self._turn_started,
+            m.TurnCompleted: self._turn_completed,
+            m.TurnFailed: self._turn_failed,
+            m.ItemStarted: lambda message: self._item(message.item, "started"),
+            m.ItemUpdated: lambda message: self._item(message.item, "updated"),
+            m.ItemCompleted: lambda message: self._item(message.item, "completed"),
+            m.Error: self._error,
+            m.ApprovalRequired: lambda message: self._turns.put(translate.permission(message)),
+            m.SessionMeta: self._session_meta,
+            m.EventMessage: lambda message: self._event(message.payload),
+            m.OldEvent: lambda message: self._event(message.params.msg or message.msg),
+        }
+
+    @property
+    def _turns(self) -> Turns:
+        return self._core.turns
+
+    # --- lines -------------------------------------------------------------------------------------------
+
+    def on_start(self, launch: Launch) -> None:
+        words = [word for word in ("resume", "fork") if word in launch.argv]
+        self._asked = launch.resume or next((_after(launch.argv, word) for word in words), None)
+        if self._asked is not None:  # what the thread had used before is not said
+            self._core.turns = Turns(self.ledger)
+        prompt = launch.config.get("prompt")
+        self._prompt = prompt if isinstance(prompt, str) else None
+
+    def on_out(self, line: bytes) -> None:
+        if not line.strip():
+            self.ledger.native_type = "blank"
+            return
+        message = m.READER.read(line)
+        if isinstance(message, Invalid):
+            self.ledger.put(ev.NativeInvalid(reason=message.reason))
+        elif isinstance(message, Unknown):
+            self.ledger.put(ev.NativeUnknown(native_type=message.native_type))
+        else:
+            self.ledger.native_type = message.type or "codex/event"
+            self._handlers[type(message)](message)
+
+    def on_in(self, line: bytes) -> None:
+        message = m.CLIENT.read(line)
+        if isinstance(message, m.ClientLine) and message.method == "respondToApproval":
+            resolved = translate.decision(message.params)
+            if resolved is not None:
+                self.ledger.put(resolved)
+
+    # --- threads and turns -------------------------------------------------------------------------------
+
+    def _thread_started(self, message: m.ThreadStarted) -> None:
+        self._named(message.thread_id)
+        # A name that no thread has starts a new one without a word; only an id can be compared.
+        asked = self._asked
+        resumed = asked is not None and (asked == message.thread_id or asked.startswith("-"))
+        self.ledger.put(ev.SessionStarted(resumed=resumed))
+
+    def _named(self, thread_id: str | None) -> None:
+        ledger = self.ledger
+        if thread_id is None or thread_id == ledger.current:
+            return
+        if ledger.current is not None:  # another recording follows, of a thread of its own
+            self._turns.finish()
+            self._growing.forget()
+            self._core.turns = Turns(ledger, before=Usage())
+        ledger.name_session(thread_id)
+
+    def _turn_started(self, message: m.TurnStarted) -> None:
+        prompt, self._prompt = self._prompt, None
+        self._turns.begin(message.turn_id, prompt)
+        if prompt is not None:
+            self.ledger.put(ev.Message(role="user", text=prompt, synthesized=True))
+
+    def _turn_completed(self, message: m.TurnCompleted) -> None:
+        total = v.usage_of(message.usage)
+        if total is not None:
+            self._turns.go_on()
+            self._turns.count(total)
+            self.ledger.put(ev.UsageUpdated(scope="session", usage=total))
+        self._end(ev.TurnEnded(outcome="completed"))
+
+    def _turn_failed(self, message: m.TurnFailed) -> None:
+        error = v.error_of(message.error) or ev.ErrorInfo(message="unknown error")
+        self._end(ev.TurnEnded(outcome="failed", error=error))
+
+    def _end(self, ended: ev.TurnEnded) -> None:
+        self._turns.end(ended)
+        self._growing.forget()
+
+    def _error(self, message: m.Error) -> None:
+        """Not the end of anything: the turn may yet succeed (capture exec_err_disconnect_then_ok)."""
+        said = message.message or ""
+        scope: Any = "turn" if self.ledger.busy() else "session"
+        self.ledger.put(v.retry_of(said) or ev.Error(message=said, scope=scope))
+
+    def _session_meta(self, message: m.SessionMeta) -> None:
+        meta = message.payload
+        self._named(v.text(meta, "id"))
+        git = v.record(meta, "git")
+        self.ledger.put(
+            ev.SessionStarted(
+                cwd=v.text(meta, "cwd"),
+                cli_version=v.text(meta, "cli_version"),
+                ext={"codex.git": git} if git else {},
+            )
+        )
+
+    def _event(self, payload: dict[str, Any]) -> None:
+        kind = v.text(payload, "type")
+        self.ledger.native_type = f"event_msg/{kind}"
+        if not self._core.receive(payload):
+            self.ledger.put(ev.NativeUnknown(native_type=f"event_msg/{kind}"))
+
+    # --- items -------------------------------------------------------------------------------------------
+
+    def _item(self, item: m.Item, phase: str) -> None:
+        self.ledger.native_type = f"item.{phase}/{item.type}"
+        if item.type in translate.TEXTS:
+            self._text(item, phase)
+        elif item.type in translate.CHANGES:
+            self._change(item, phase)
+        elif item.type == "todo_list":
+            self._turns.put(translate.plan(item))
+        elif item.type == "error":
+            self._warning(item)
+        elif item.type == "input_request":
+            self._question(item, phase)
+        elif item.type in translate.COMMANDS or item.type in _TOOLS:
+            self._tool(item, phase)
+        else:
+            self.ledger.put(ev.NativeUnknown(native_type=self.ledger.native_type))
+
+    def _text(self, item: m.Item, phase: str) -> None:
+        self._turns.go_on()
+        if phase != "completed":
+            self._growing.whole(translate.delta(item))
+            return
+        message = translate.message(item)
+        self._growing.finish(message)
+        if message.kind == "text":
+            self._turns.answered(message.text or "")
+
+    def _tool(self, item: m.Item, phase: str) -> None:
+        started = translate.started(item)
+        if phase == "started":
+            self._turns.put(started)
+        else:
+            self._core.begun(started)
+        if phase == "updated":
+            self._progress(item, started)
+        elif phase == "completed":
+            if item.type == "web_search" and not started.synthesized:
+                self._turns.late(ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input))
+            self._turns.late(translate.ended(item))
+            self._outputs.pop(item.id, None)
+        if item.type == "collab_tool_call":
+            self._agents.called(item.id, item.tool or "", msgspec.to_builtins(item))
+
+    def _progress(self, item: m.Item, started: ev.ToolStarted) -> None:
+        """A command's output comes whole each time it grows; other tools have nothing of the kind."""
+        output = item.aggregated_output
+        if output is None:
+            result = item.result if item.type == "mcp_tool_call" else None
+            self._turns.late(
+                ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input, structured=result)
+            )
+            return
+        said = self._outputs.get(item.id, "")
+        self._outputs[item.id] = output
+        if output.startswith(said):
+            self._turns.late(ev.Delta(kind="tool_output", text=output[len(said) :], call_id=item.id))
+        else:
+            self._turns.late(ev.ToolUpdated(call_id=item.id, output=repaired_text(output)))
+
+    def _change(self, item: m.Item, phase: str) -> None:
+        started = translate.started(item)
+        if phase == "started":
+            self._turns.put(started)
+        else:
+            self._core.begun(started)
+        for change in translate.changes(item, over=phase == "completed"):
+            self._turns.late(change)
+        if phase == "completed":
+            self._turns.late(translate.ended(item))
+
+    def _question(self, item: m.Item, phase: str) -> None:
+        if self.ledger.request(item.id) is None:
+            self._turns.put(translate.question(item))
+        if phase == "completed":
+            self._turns.late(translate.answer(item))
+
+    def _warning(self, item: m.Item) -> None:
+        """Warnings and deprecations; some come before the turn (capture exec_unknown_model)."""
+        said = item.message or item.text or ""
+        if self._warned.get(item.id) != said:
+            self._warned[item.id] = said
+            scope: Any = "turn" if self.ledger.busy() else "session"
+            self.ledger.put(ev.Error(severity="warning", message=said, scope=scope))
+
+
+_TOOLS = ("mcp_tool_call", "web_search", "collab_tool_call")
+
+
+def _after(argv: list[str], word: str) -> str | None:
+    index = argv.index(word) + 1
+    return argv[index] if index < len(argv) else "--last"
+
+
+MACHINE = CodexExec

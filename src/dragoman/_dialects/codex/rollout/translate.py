@@ -1,0 +1,173 @@
+"""What single lines and items mean, where no memory is needed: stateless and total."""
+
+import json
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from dragoman._dialects.codex.rollout.messages import Line
+from dragoman._dialects.codex.shared import values as v
+from dragoman._dialects.codex.shared.content import joined_text
+from dragoman._model import events as ev
+from dragoman._model.content import ImageBlock, ThinkingBlock
+
+Native = dict[str, Any]
+
+_HISTORY: Final = {
+    "history_mode": "codex.historyMode",
+    "history_base": "codex.historyBase",
+    "forked_from_id": "codex.forkedFrom",
+    "parent_thread_id": "codex.parentThread",
+    "source": "codex.source",
+    "originator": "codex.originator",
+    "agent_nickname": "codex.agentNickname",
+    "git": "codex.git",
+}
+"""Where a thread comes from. With a history_base, what came before is in another thread's file."""
+
+
+def session(meta: Native) -> ev.SessionStarted:
+    ext = {name: meta[key] for key, name in _HISTORY.items() if meta.get(key) not in (None, {}, "")}
+    return ev.SessionStarted(
+        cwd=v.text(meta, "cwd"),
+        cli_version=v.text(meta, "cli_version"),
+        resumed="history_base" in meta or v.text(meta, "forked_from_id") is not None,
+        ext=ext,
+    )
+
+
+def context(turn: Native) -> ev.SessionStarted:
+    """What held in a turn; only changes become an event."""
+    mode = v.record(turn, "collaboration_mode")
+    return ev.SessionStarted(
+        model=v.text(turn, "model"),
+        effort=v.text(turn, "effort") or v.text(v.record(mode, "settings"), "reasoning_effort"),
+        cwd=v.text(turn, "cwd"),
+        permission_mode=v.text(turn, "approval_policy"),
+        mode=v.text(mode, "mode"),
+    )
+
+
+def is_subagent(meta: Native) -> bool:
+    return v.text(meta, "parent_thread_id") is not None or "subagent" in v.record(meta, "source")
+
+
+# --- messages ----------------------------------------------------------------------------------------------
+
+_WRAPPED: Final = (
+    "<environment_context>", "<user_instructions>", "<turn_aborted>", "<user_shell_command>", "<skill>",
+    "<subagent_notification>", "<user_action>", "# AGENTS.md instructions", "<permissions instructions>",
+)  # fmt: skip
+"""How texts begin that stand in the user's name but are none of theirs."""
+
+
+def is_users_own(item: Native, said: str) -> bool:
+    """The user's own words. Newer versions say what each part is; they are repeated by an event of their own."""
+    kinds = v.record(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
+    if isinstance(kinds, list):
+        return any(isinstance(kind, str) and kind.startswith("user.") for kind in kinds)
+    return not said.lstrip().startswith(_WRAPPED)
+
+
+def assistant(text: str, phase: str | None, message_id: str | None) -> ev.Message:
+    kind: ev.MessageKind = "commentary" if phase == "commentary" else "text"
+    return ev.Message(role="assistant", kind=kind, text=text, message_id=message_id)
+
+
+def thinking(summary: Any, raw: Any, message_id: str | None) -> ev.Message | None:
+    """Its summary, and where it is given the whole; None if nothing can be read of it."""
+    parts = [joined_text(part) for part in summary] if isinstance(summary, list) else []
+    whole = [joined_text(part) for part in raw] if isinstance(raw, list) else []
+    text = "\n".join(parts) or "\n".join(whole)
+    if not text:
+        return None
+    both = any(parts) and any(whole)
+    return ev.Message(
+        role="assistant",
+        kind="thinking",
+        text=text,
+        blocks=[ThinkingBlock(text=part) for part in (*parts, *whole)] if both else [],
+        message_id=message_id,
+    )
+
+
+def between_agents(item: Native) -> ev.Message:
+    """Word from another agent of the team (capture app_subagent_v2)."""
+    ext = {f"codex.{key}": said for key in ("author", "recipient") if (said := v.text(item, key)) is not None}
+    return ev.Message(role="user", text=joined_text(item.get("content")), synthetic=True, ext=ext)
+
+
+# --- tools -------------------------------------------------------------------------------------------------
+
+
+def called(item: Native) -> ev.ToolStarted:
+    """A call as the model made it."""
+    call_id, given = v.text(item, "call_id", "id") or "", item.get("input")
+    if item.get("type") == "local_shell_call":
+        return v.tool_started(call_id, "local_shell", None, item.get("action"))
+    if item.get("type") == "function_call":
+        given = arguments(item.get("arguments"))
+    return v.tool_started(call_id, v.text(item, "name") or "unknown", v.text(item, "namespace"), given)
+
+
+def arguments(native: Any) -> Any:
+    """Arguments come as text, and not always as the JSON they should be (capture exec_odd_tool_calls)."""
+    if not isinstance(native, str):
+        return native
+    try:
+        return json.loads(native)
+    except (ValueError, RecursionError):
+        return native
+
+
+def image_made(item: Native) -> tuple[ev.ToolStarted, ev.ToolEnded]:
+    call_id, prompt = v.text(item, "id") or "", v.text(item, "revised_prompt")
+    data = v.text(item, "result")
+    return (
+        ev.ToolStarted(
+            call_id=call_id, name="image_generation", title=prompt, input={"prompt": prompt}, synthesized=True
+        ),
+        ev.ToolEnded(
+            call_id=call_id,
+            status=v.STATUSES.get(v.text(item, "status") or "", "completed"),
+            content=[ImageBlock(data=data)] if data else [],
+        ),
+    )
+
+
+def command(item: Native) -> ev.ToolStarted:
+    return v.shell_started(v.text(item, "id") or "", item.get("command"), path_of(item.get("cwd")))
+
+
+def command_ended(item: Native) -> ev.ToolEnded:
+    code = v.number(item, "exit_code")
+    known = v.STATUSES.get(v.text(item, "status") or "")
+    status = known or ("completed" if code in (0, None) else "failed")
+    return ev.ToolEnded(
+        call_id=v.text(item, "id") or "",
+        status=status,
+        output=v.text(item, "aggregated_output"),
+        exit_code=code,
+        error=None if status == "completed" else ev.ErrorInfo(message=_why(code, status)),
+        duration_ms=v.milliseconds(item.get("duration")),
+    )
+
+
+def _why(code: int | None, status: str) -> str:
+    return status if code is None else f"exit code {code}"
+
+
+def path_of(native: Any) -> str | None:
+    """Directories and images are file: URIs in items, paths elsewhere."""
+    if not isinstance(native, str) or not native.startswith("file:"):
+        return native if isinstance(native, str) else None
+    try:
+        return unquote(urlsplit(native).path)
+    except ValueError:
+        return native
+
+
+def native_type(line: Line) -> str:
+    """What a line is called in NOTES.md."""
+    kind = v.text(line.payload, "type")
+    item = v.text(v.record(line.payload, "item"), "type")
+    return "/".join(part for part in (line.type, kind, item) if part)

@@ -1,0 +1,79 @@
+"""The agents that a Codex thread starts, and what is told of them by the calls that spawn and await them."""
+
+from typing import Any, Final
+
+from dragoman._dialects.codex.shared.values import text
+from dragoman._model import events as ev
+from dragoman._model.usage import Usage
+from dragoman._wire.ledger import Ledger
+
+_OVER: Final = frozenset(("completed", "errored", "shutdown", "interrupted", "not_found"))
+"""Of an agent that works no more."""
+
+
+class Agents:
+    """The agents by their thread's id."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._calls: dict[str, str | None] = {}
+        """The call that spawned each."""
+
+    def call_of(self, agent_id: str) -> str | None:
+        return self._calls.get(agent_id)
+
+    def spawned(
+        self, agent_id: str, call_id: str | None, description: str | None, agent_type: str | None = None
+    ) -> None:
+        if agent_id not in self._calls:
+            self._calls[agent_id] = call_id
+            self._ledger.put(
+                ev.SubagentStarted(
+                    call_id=call_id, agent_id=agent_id, agent_type=agent_type, description=description
+                )
+            )
+
+    def ended(
+        self, agent_id: str, status: str | None, summary: str | None, usage: Usage | None = None
+    ) -> None:
+        self._calls.setdefault(agent_id, None)
+        self._ledger.put(
+            ev.SubagentEnded(
+                call_id=self._calls[agent_id],
+                agent_id=agent_id,
+                status=status,
+                summary=summary,
+                usage=usage,
+            )
+        )
+
+    def called(self, call_id: str, tool: str, item: dict[str, Any]) -> None:
+        """What a call of spawn_agent, wait … says about the agents that it is for."""
+        receivers = item.get("receiver_thread_ids")
+        if tool == "spawn_agent" and isinstance(receivers, list):
+            for agent_id in receivers:
+                if isinstance(agent_id, str):
+                    self.spawned(agent_id, call_id, text(item, "prompt"), _role(item))
+        states = item.get("agents_states")
+        for agent_id, state in states.items() if isinstance(states, dict) else ():
+            status, summary = _state(state)
+            if status in _OVER:
+                self.ended(agent_id, status, summary)
+
+
+def _role(item: dict[str, Any]) -> str | None:
+    agents = item.get("receiver_agents")
+    first = agents[0] if isinstance(agents, list) and agents else None
+    return text(first, "agent_role", "agent_nickname")
+
+
+def _state(native: Any) -> tuple[str | None, str | None]:
+    """`"running"`, `{"completed": "answer"}` (files) or `{"status": "completed", "message": "answer"}`."""
+    if isinstance(native, str):
+        return native, None
+    if not isinstance(native, dict) or not native:
+        return None, None
+    if "status" in native:
+        return text(native, "status"), text(native, "message")
+    status = next(iter(native))
+    return status, text(native, status)

@@ -1,0 +1,286 @@
+"""Codex's own event messages (`task_started`, `exec_command_begin`, `agent_message` …).
+
+They are what its session files hold (`event_msg`), and what it spoke before it had items: as `codex/event/*`
+notifications, and as `{"id", "msg"}` in `codex exec --json` of 2025. A message is any JSON object with a type.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from dragoman._dialects.codex.shared import values as v
+from dragoman._dialects.codex.shared.content import user_message
+from dragoman._dialects.codex.shared.tools import ToolEvents, call_of
+from dragoman._dialects.codex.shared.turns import Turns
+from dragoman._model import events as ev
+from dragoman._wire.growing import Growing
+from dragoman._wire.ledger import Ledger
+
+Native = dict[str, Any]
+
+SILENT: Final = frozenset(
+    (
+        "agent_reasoning_section_break", "get_history_entry_response", "list_custom_prompts_response",
+        "list_skills_response", "mcp_list_tools_response", "mcp_startup_complete", "mcp_startup_update",
+        "raw_response_item", "realtime_conversation_closed", "realtime_conversation_realtime",
+        "realtime_conversation_started", "shutdown_complete", "skills_update_available",
+        "terminal_interaction", "turn_diff", "undo_started",
+    )
+)  # fmt: skip
+"""Understood, nothing to say: each repeats what other messages tell, or is an answer that nobody awaits."""
+
+_PLAN: Final[dict[str, Any]] = {"in_progress": "in_progress", "completed": "completed"}
+
+
+class CoreEvents(ToolEvents):
+    """Reads the messages of one thread after the other; `turns` are those of the thread at hand."""
+
+    def __init__(self, ledger: Ledger, turns: Turns, growing: Growing) -> None:
+        super().__init__(ledger, turns)
+        self.compacted = False
+        """A `compacted` line has just said so."""
+        self.last_text: str | None = None
+        """The last answer, for dialects in which another line repeats it."""
+        self.thoughts: set[str] = set()
+        self._growing = growing
+        self._blocks: dict[str, int] = {}
+        """The numbers of the texts that are being said: these messages have no ids."""
+        self._count = 0
+        self._handlers: dict[str, Callable[[Native], None]] = {
+            **self.tool_handlers,
+            "task_started": self._task_started,
+            "turn_started": self._task_started,
+            "task_complete": self._task_complete,
+            "turn_complete": self._task_complete,
+            "turn_aborted": self._turn_aborted,
+            "user_message": self._user_message,
+            "agent_message": self._agent_message,
+            "agent_message_delta": lambda m: self._piece("text", m),
+            "agent_reasoning": lambda m: self._thought(m, "reasoning"),
+            "agent_reasoning_delta": lambda m: self._piece("reasoning", m),
+            "agent_reasoning_raw_content": lambda m: self._thought(m, "raw"),
+            "agent_reasoning_raw_content_delta": lambda m: self._piece("raw", m),
+            "token_count": self._token_count,
+            "session_configured": self._session_configured,
+            "thread_settings_applied": self._settings,
+            "thread_name_updated": self._renamed,
+            "plan_update": self._plan,
+            "exec_approval_request": self._command_approval,
+            "apply_patch_approval_request": self._patch_approval,
+            "context_compacted": self._context_compacted,
+            "entered_review_mode": lambda m: self._review("entered", m),
+            "exited_review_mode": lambda m: self._review("exited", m),
+            "error": self._error,
+            "stream_error": self._stream_error,
+            "warning": lambda m: self._notice(m, "warning"),
+            "background_event": lambda m: self._notice(m, None),
+            "deprecation_notice": lambda m: self._notice(m, "deprecation"),
+            "thread_rolled_back": self._rolled_back,
+            "undo_completed": lambda m: self._notice(m, "undo"),
+        }
+
+    def receive(self, message: Native) -> bool:
+        """Whether this version knows the message."""
+        kind = v.text(message, "type") or ""
+        handler = self._handlers.get(kind)
+        if handler is not None:
+            handler(message)
+        return handler is not None or kind in SILENT
+
+    # --- turns -------------------------------------------------------------------------------------------
+
+    def _task_started(self, message: Native) -> None:
+        self.turns.expect(v.text(message, "turn_id"))
+
+    def _task_complete(self, message: Native) -> None:
+        error = v.error_of(message.get("error"))
+        self.turns.end(
+            ev.TurnEnded(
+                outcome="failed" if error is not None else "completed",
+                reason=error.code if error is not None else None,
+                text=v.text(message, "last_agent_message"),
+                error=error,
+                duration_ms=v.number(message, "duration_ms"),
+            )
+        )
+
+    def _turn_aborted(self, message: Native) -> None:
+        reason = v.text(message, "reason")
+        self.turns.end(
+            ev.TurnEnded(
+                outcome="limited" if reason == "budget_limited" else "cancelled",
+                reason=reason,
+                duration_ms=v.number(message, "duration_ms"),
+            )
+        )
+
+    def _user_message(self, message: Native) -> None:
+        lists = [message.get(key) for key in ("images", "local_images")]
+        images = [
+            {"type": "image", "url": image}
+            for found in lists
+            if isinstance(found, list)
+            for image in found
+            if isinstance(image, str)
+        ]
+        said: list[Any] = [{"type": "text", "text": v.text(message, "message") or ""}]
+        self.turns.prompt(user_message(said + images))
+
+    # --- what is said ------------------------------------------------------------------------------------
+
+    def _agent_message(self, message: Native) -> None:
+        text = v.text(message, "message") or ""
+        self.last_text = text
+        commentary = v.text(message, "phase") == "commentary"
+        if not commentary:
+            self.turns.answered(text)
+        self._finish(
+            "text", ev.Message(role="assistant", kind="commentary" if commentary else "text", text=text)
+        )
+
+    def _thought(self, message: Native, which: str) -> None:
+        text = v.text(message, "text") or ""
+        self.thoughts.add(text)
+        self._finish(which, ev.Message(role="assistant", kind="thinking", text=text))
+
+    def _piece(self, which: str, message: Native) -> None:
+        self.turns.go_on()
+        if which not in self._blocks:
+            self._count += 1
+            self._blocks[which] = self._count
+        self._growing.piece(
+            ev.Delta(
+                kind="text" if which == "text" else "thinking",
+                text=v.text(message, "delta") or "",
+                block=self._blocks[which],
+            )
+        )
+
+    def _finish(self, which: str, said: ev.Message) -> None:
+        said.block = self._blocks.pop(which, None)
+        if said.block is None:
+            self.turns.put(said)
+        else:
+            self.turns.go_on()
+            self._growing.finish(said)
+
+    # --- counts and settings -----------------------------------------------------------------------------
+
+    def _token_count(self, message: Native) -> None:
+        info = v.record(message, "info")
+        total = v.usage_of(info.get("total_token_usage") or message)
+        last = v.usage_of(info.get("last_token_usage"))
+        if total is not None:
+            self.turns.count(total, last)
+            self._ledger.put(
+                ev.UsageUpdated(
+                    scope="session",
+                    usage=total,
+                    context_used=last.total_tokens if last is not None else None,
+                    context_window=v.number(info, "model_context_window"),
+                )
+            )
+        limit = v.rate_limit_of(message.get("rate_limits"))
+        if limit is not None:
+            self._ledger.put(limit)
+
+    def _session_configured(self, message: Native) -> None:
+        session = v.text(message, "thread_id", "session_id")
+        if session is not None:
+            self._ledger.name_session(session)
+        self._settings({"thread_settings": {**message, "effort": message.get("reasoning_effort")}})
+
+    def _settings(self, message: Native) -> None:
+        settings = v.record(message, "thread_settings")
+        mode = v.record(settings, "collaboration_mode")
+        self._ledger.put(
+            ev.SessionStarted(
+                model=v.text(settings, "model"),
+                effort=v.text(settings, "effort") or v.text(v.record(mode, "settings"), "reasoning_effort"),
+                cwd=v.text(settings, "cwd"),
+                permission_mode=v.text(settings, "approval_policy"),
+                mode=v.text(mode, "mode"),
+            )
+        )
+
+    def _renamed(self, message: Native) -> None:
+        self._ledger.put(ev.SessionUpdated(title=v.text(message, "thread_name")))
+
+    # --- requests ----------------------------------------------------------------------------------------
+
+    def _command_approval(self, message: Native) -> None:
+        self._asked(message, "shell", "execute", {"command": message.get("command")})
+
+    def _patch_approval(self, message: Native) -> None:
+        self._asked(message, "apply_patch", "edit", {"changes": message.get("changes")})
+
+    def _asked(self, message: Native, name: str, kind: ev.ToolKind, given: Native) -> None:
+        call_id = call_of(message)
+        self.turns.put(
+            ev.PermissionRequested(
+                request_id=v.text(message, "approval_id") or call_id,
+                call_id=call_id,
+                tool_name=name,
+                kind=kind,
+                input=given,
+                reason=v.text(message, "reason"),
+                blocked_path=v.text(message, "grant_root"),
+            )
+        )
+
+    # --- everything else ---------------------------------------------------------------------------------
+
+    def _plan(self, message: Native) -> None:
+        entries = plan_entries(message.get("plan"))
+        self.turns.put(ev.PlanUpdated(entries=entries))
+
+    def _context_compacted(self, message: Native) -> None:
+        self.compact(None)
+
+    def compact(self, summary: str | None) -> None:
+        """Said twice: by the line with the summary, and by an event or an item after it."""
+        if summary is None and self.compacted:
+            self.compacted = False
+            return
+        self.compacted = summary is not None
+        # A turn that has no prompt was started for this alone (capture app_thread_mgmt).
+        manual = self.turns.open and not self.turns.prompted
+        self.turns.put(ev.ContextCompacted(trigger="manual" if manual else "auto", summary=summary))
+
+    def _review(self, phase: str, message: Native) -> None:
+        self.review(phase, v.text(message, "user_facing_hint"))
+
+    def review(self, phase: str, hint: str | None) -> None:
+        self._ledger.put(ev.SessionStatus(status=f"{phase}_review", message=hint))
+
+    def _error(self, message: Native) -> None:
+        error = v.error_of(message)
+        if error is not None:
+            self._ledger.put(ev.Error(message=error.message, code=error.code))
+
+    def _stream_error(self, message: Native) -> None:
+        said = v.text(message, "message") or ""
+        self._ledger.put(
+            v.retry_of(said) or ev.Error(message=said, code=v.error_code(message), will_retry=True)
+        )
+
+    def _notice(self, message: Native, code: str | None) -> None:
+        said = " ".join(part for key in ("message", "summary", "details") if (part := v.text(message, key)))
+        severity: Any = "info" if code in (None, "undo") else "warning"
+        self._ledger.put(ev.Notice(severity=severity, message=said, code=code))
+
+    def _rolled_back(self, message: Native) -> None:
+        turns = v.number(message, "num_turns")
+        self.turns.rebase()
+        self._ledger.put(ev.SessionStatus(status="rolled_back", message=f"{turns} turns taken back"))
+
+
+def plan_entries(plan: Any) -> list[ev.PlanEntry]:
+    """The steps of update_plan: [{step, status}]."""
+    return [
+        ev.PlanEntry(
+            text=v.text(step, "step", "text") or "",
+            status=_PLAN.get(v.text(step, "status") or "", "pending"),
+        )
+        for step in (plan if isinstance(plan, list) else ())
+        if isinstance(step, dict)
+    ]

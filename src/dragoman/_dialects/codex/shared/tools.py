@@ -1,0 +1,154 @@
+"""The event messages that tell of tools: `exec_command_begin`, `patch_apply_end`, `mcp_tool_call_end` …"""
+
+import base64
+import binascii
+from collections.abc import Callable
+from typing import Any
+
+from dragoman._dialects.codex.shared import values as v
+from dragoman._dialects.codex.shared.turns import Turns
+from dragoman._model import events as ev
+from dragoman._wire.ledger import Ledger
+
+Native = dict[str, Any]
+
+
+class ToolEvents:
+    """The tools of the thread at hand, whose turns are `turns`."""
+
+    def __init__(self, ledger: Ledger, turns: Turns) -> None:
+        self.turns = turns
+        self._ledger = ledger
+        self.tool_handlers: dict[str, Callable[[Native], None]] = {
+            "exec_command_begin": self._command_begin,
+            "exec_command_output_delta": self._command_output,
+            "exec_command_end": self._command_end,
+            "patch_apply_begin": self._patch_begin,
+            "patch_apply_end": self._patch_end,
+            "mcp_tool_call_begin": self._mcp_begin,
+            "mcp_tool_call_end": self._mcp_end,
+            "web_search_begin": self._search_begin,
+            "web_search_end": self._search_end,
+            "view_image_tool_call": self._image_viewed,
+        }
+
+    def begun(self, started: ev.ToolStarted) -> None:
+        """The tool was announced, by this line or by an earlier one."""
+        if not self._ledger.tool_known(started.call_id):
+            started.synthesized = True
+            self.turns.put(started)
+
+    def _command_begin(self, message: Native) -> None:
+        self.turns.put(self._command(message))
+
+    def _command(self, message: Native) -> ev.ToolStarted:
+        return v.shell_started(call_of(message), message.get("command"), v.text(message, "cwd"))
+
+    def _command_output(self, message: Native) -> None:
+        chunk = v.text(message, "chunk") or ""
+        try:
+            output = base64.b64decode(chunk, validate=True).decode("utf-8", "replace")
+        except (binascii.Error, ValueError):
+            output = chunk
+        self.turns.put(ev.Delta(kind="tool_output", text=output, call_id=call_of(message)))
+
+    def _command_end(self, message: Native) -> None:
+        self.begun(self._command(message))
+        output = v.text(message, "aggregated_output")
+        if output is None:
+            output = (v.text(message, "stdout") or "") + (v.text(message, "stderr") or "")
+        code = v.number(message, "exit_code")
+        status = v.STATUSES.get(v.text(message, "status") or "")
+        self.turns.late(
+            ev.ToolEnded(
+                call_id=call_of(message),
+                status=status or ("completed" if code in (0, None) else "failed"),
+                output=output,
+                exit_code=code,
+                duration_ms=v.milliseconds(message.get("duration")),
+            )
+        )
+
+    def _patch_begin(self, message: Native) -> None:
+        native = message.get("changes")
+        changes = v.changes_of(native, call_of(message))
+        self.turns.put(v.patch_started(call_of(message), changes, native))
+        self.change(changes, "proposed")
+
+    def change(self, changes: list[ev.FileChanged], phase: Any) -> None:
+        for change in changes:
+            change.phase = phase
+            self.turns.late(change)
+
+    def _patch_end(self, message: Native) -> None:
+        call_id, native = call_of(message), message.get("changes")
+        changes = v.changes_of(native, call_id)
+        self.begun(v.patch_started(call_id, changes, native))
+        ok = message.get("success") is not False
+        status = v.STATUSES.get(v.text(message, "status") or "") or ("completed" if ok else "failed")
+        output = (v.text(message, "stdout") or "") + (v.text(message, "stderr") or "")
+        self.change(changes, "applied" if status == "completed" else "failed")
+        error = None if status == "completed" else ev.ErrorInfo(message=output or status)
+        self.turns.late(ev.ToolEnded(call_id=call_id, status=status, output=output, error=error))
+
+    def _mcp(self, message: Native) -> ev.ToolStarted:
+        call = v.record(message, "invocation")
+        return v.mcp_started(
+            call_of(message), v.text(call, "server"), v.text(call, "tool"), call.get("arguments")
+        )
+
+    def _mcp_begin(self, message: Native) -> None:
+        self.turns.put(self._mcp(message))
+
+    def _mcp_end(self, message: Native) -> None:
+        self.begun(self._mcp(message))
+        native = v.record(message, "result")
+        result = v.Result(native.get("Ok", native), native.get("Err"))
+        self.turns.late(
+            ev.ToolEnded(
+                call_id=call_of(message),
+                status="completed" if result.error is None else "failed",
+                output=result.output,
+                structured=result.structured,
+                content=result.content,
+                error=result.error,
+                duration_ms=v.milliseconds(message.get("duration")),
+            )
+        )
+
+    def _search_begin(self, message: Native) -> None:
+        self.turns.put(ev.ToolStarted(call_id=call_of(message), name="web_search", kind="browse"))
+
+    def _search_end(self, message: Native) -> None:
+        self.searched(call_of(message), v.text(message, "query"), message.get("action"))
+
+    def searched(self, call_id: str, query: str | None, action: Any) -> None:
+        """What was looked for is known only when it is over."""
+        given = {"query": query, "action": action}
+        if self._ledger.tool_known(call_id):
+            self.turns.late(ev.ToolUpdated(call_id=call_id, title=query, input=given))
+        else:
+            self.begun(
+                ev.ToolStarted(call_id=call_id, name="web_search", kind="browse", title=query, input=given)
+            )
+        self.turns.late(ev.ToolEnded(call_id=call_id, status="completed"))
+
+    def _image_viewed(self, message: Native) -> None:
+        self.viewed(call_of(message), v.text(message, "path"))
+
+    def viewed(self, call_id: str, path: str | None) -> None:
+        self.begun(
+            ev.ToolStarted(
+                call_id=call_id,
+                name="view_image",
+                kind="read",
+                title=path,
+                input={"path": path},
+                locations=[ev.Location(path=path)] if path else [],
+            )
+        )
+        self.turns.late(ev.ToolEnded(call_id=call_id, status="completed"))
+
+
+def call_of(message: Native) -> str:
+    return v.text(message, "call_id", "id", "item_id") or ""

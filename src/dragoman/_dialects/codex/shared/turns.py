@@ -1,0 +1,184 @@
+"""The turns of a Codex thread: when they begin, what they used, what they answered.
+
+Threads say so themselves (turn.started, task_started …), except in session files of 2025, where a prompt begins
+a turn and the next prompt ends it. The thread of a subagent makes no turns: what it says has the call that
+started it as its parent.
+"""
+
+from dragoman._dialects.codex.shared.agents import Agents
+from dragoman._model import events as ev
+from dragoman._model.events import Event
+from dragoman._model.usage import Usage, since
+from dragoman._wire.ledger import Ledger
+
+
+class Turns:
+    """Of one thread. `before` is what it had used when its first turn began; None if that is not known."""
+
+    def __init__(self, ledger: Ledger, *, before: Usage | None = None) -> None:
+        self._ledger = ledger
+        self._expected: ev.TurnStarted | None = None
+        self._marked = False
+        """The thread says itself when its turns begin and end."""
+        self._turn_id: str | None = None
+        self._prompted = False
+        self._text: str | None = None
+        self._before = before
+        self._total: Usage | None = None
+        self._own: Usage | None = None
+
+    # --- beginnings --------------------------------------------------------------------------------------
+
+    @property
+    def open(self) -> bool:
+        return self._expected is not None or self._ledger.busy(self._ledger.current)
+
+    @property
+    def prompted(self) -> bool:
+        """The open turn has its prompt."""
+        return self._prompted
+
+    def begin(self, turn_id: str | None = None, prompt: str | None = None) -> None:
+        """The thread says that a turn begins."""
+        self._marked = True
+        self._prompted = prompt is not None
+        self._turn_id = turn_id
+        self._ledger.put(ev.TurnStarted(native_turn_id=turn_id, prompt=prompt))
+
+    def expect(self, turn_id: str | None) -> None:
+        """A turn begins, and its prompt is yet to come: the turn.started waits for it. If another turn is open,
+        its process was killed, and this is the one that took the thread up again (capture killed)."""
+        if self.open and turn_id is not None and turn_id != self._turn_id:
+            self.finish()
+        self._marked = True
+        if not self.open:
+            self._expected = ev.TurnStarted(native_turn_id=turn_id)
+            self._turn_id = turn_id
+            self._prompted = False
+
+    def prompt(self, message: ev.Message) -> None:
+        """The user said something: it begins the turn, or, inside one, is one more message."""
+        if self._ledger.busy(self._ledger.current) and not self._marked:
+            self.finish()
+        started, self._expected = self._expected, None
+        if started is not None or not self._ledger.busy(self._ledger.current):
+            started = started or ev.TurnStarted()
+            started.prompt = message.text
+            self._ledger.put(started)
+        self._prompted = True
+        self._ledger.put(message)
+
+    def go_on(self) -> None:
+        """Something is said that only a turn says."""
+        started, self._expected = self._expected, None
+        if started is not None:
+            self._ledger.put(started)
+        elif not self._ledger.busy(self._ledger.current):
+            self._ledger.put(ev.TurnStarted(synthesized=True))
+
+    def put(self, event: Event) -> None:
+        self.go_on()
+        self._ledger.put(event)
+
+    def late(self, event: Event) -> None:
+        """What may come when the turn is over: the end of a command that ran on (capture exec_sigint_in_command)."""
+        self._ledger.put(event)
+
+    # --- what it says and uses ---------------------------------------------------------------------------
+
+    def answered(self, text: str) -> None:
+        self._text = text
+
+    def count(self, total: Usage, last: Usage | None = None) -> None:
+        """The thread's total so far. With no baseline, what came before the last call is one; outside a turn the
+        total itself is (a resumed or forked thread tells it first)."""
+        if not self.open:
+            self._before = total
+        elif self._before is None and last is not None:
+            self._before = since(total, last)
+        self._total = total
+
+    def count_turn(self, usage: Usage) -> None:
+        """What the agent itself says the turn has used so far."""
+        self._own = usage
+
+    def rebase(self) -> None:
+        """The thread's total no longer goes on from what was said before: turns were taken back."""
+        self._before = self._total = None
+
+    def usage(self) -> Usage | None:
+        if self._own is not None:
+            return self._own
+        if self._total is None or self._before is None:
+            return None
+        return since(self._total, self._before)
+
+    # --- ends --------------------------------------------------------------------------------------------
+
+    def end(self, ended: ev.TurnEnded) -> None:
+        self.go_on()
+        if ended.text is None and ended.outcome == "completed":
+            ended.text = self._text
+        ended.usage = self.usage()
+        self._ledger.put(ended)
+        self._reset()
+
+    def finish(self) -> None:
+        """No more is said in this turn. Without marks, one that was answered is complete."""
+        if not self.open:
+            return
+        if self._marked or self._text is None:
+            self.end(ev.TurnEnded(outcome="truncated", synthesized=True))
+        else:
+            self.end(ev.TurnEnded(outcome="completed", synthesized=True))
+
+    def _reset(self) -> None:
+        if self._total is not None:
+            self._before = self._total
+        self._own = self._text = None
+        self._prompted = False
+
+
+class Aside(Turns):
+    """The work of a subagent: it has no turns, and everything in it has a parent."""
+
+    def __init__(self, ledger: Ledger, agents: Agents, agent_id: str) -> None:
+        super().__init__(ledger)
+        self._agents = agents
+        self._agent_id = agent_id
+        self._working = False
+
+    @property
+    def open(self) -> bool:
+        return self._working
+
+    def begin(self, turn_id: str | None = None, prompt: str | None = None) -> None:
+        self._working = True
+
+    def expect(self, turn_id: str | None) -> None:
+        self._working = True
+
+    def prompt(self, message: ev.Message) -> None:
+        self._prompted = True
+        self.put(message)
+
+    def go_on(self) -> None:
+        self._working = True
+
+    def put(self, event: Event) -> None:
+        self._working = True
+        self.late(event)
+
+    def late(self, event: Event) -> None:
+        event.parent = self._agents.call_of(self._agent_id)
+        self._ledger.put(event)
+
+    def end(self, ended: ev.TurnEnded) -> None:
+        summary = ended.text if ended.text is not None else self._text
+        self._agents.ended(self._agent_id, ended.outcome, summary, self.usage())
+        self._working = False
+        self._reset()
+
+    def finish(self) -> None:
+        if self._working:
+            self.end(ev.TurnEnded(outcome="truncated"))

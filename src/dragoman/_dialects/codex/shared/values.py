@@ -1,0 +1,259 @@
+"""What Codex writes the same way wherever it writes: counts, statuses, changes, results, errors.
+
+Its three languages (exec, app-server, session files) differ in names and cases, not in these values. Pure and
+total: a value is any JSON.
+"""
+
+import re
+import shlex
+from typing import Any, Final
+
+from dragoman._model import events as ev
+from dragoman._model import patches, toolnames
+from dragoman._model.content import ContentBlock
+from dragoman._model.usage import Usage
+from dragoman._wire.content import blocks_of, plain, text_of_content
+
+STATUSES: Final[dict[str, ev.ToolStatus]] = {
+    "completed": "completed",
+    "success": "completed",
+    "failed": "failed",
+    "error": "failed",
+    "declined": "declined",
+    "skipped": "skipped",
+    "cancelled": "cancelled",
+    "interrupted": "cancelled",
+}
+"""What became of an item, by its own word; `in_progress` is not an end."""
+
+_CHANGES: Final[dict[str, Any]] = {"add": "created", "delete": "deleted", "update": "modified"}
+
+SHELLS: Final = frozenset(("shell", "exec_command", "local_shell", "shell_command", "container.exec", "bash"))
+"""The names under which models have called the shell."""
+
+
+def text(native: Any, *keys: str) -> str | None:
+    """The first of these fields that is a string."""
+    if not isinstance(native, dict):
+        return None
+    return next((native[key] for key in keys if isinstance(native.get(key), str)), None)
+
+
+def number(native: Any, key: str) -> int | None:
+    value = native.get(key) if isinstance(native, dict) else None
+    return value if type(value) is int else None
+
+
+def record(native: Any, key: str) -> dict[str, Any]:
+    value = native.get(key) if isinstance(native, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+# --- counts ------------------------------------------------------------------------------------------------
+
+
+def usage_of(native: Any) -> Usage | None:
+    """Input counts what was cached, output what was reasoned. `reasoning_tokens` is the specification's word."""
+    if not isinstance(native, dict):
+        return None
+    reasoning = number(native, "reasoning_output_tokens")
+    usage = Usage(
+        input_tokens=number(native, "input_tokens"),
+        cache_read_tokens=number(native, "cached_input_tokens"),
+        cache_write_tokens=number(native, "cache_write_input_tokens"),
+        output_tokens=number(native, "output_tokens"),
+        reasoning_tokens=reasoning if reasoning is not None else number(native, "reasoning_tokens"),
+        total_tokens=number(native, "total_tokens"),
+    )
+    return usage if usage else None
+
+
+def rate_limit_of(native: Any) -> ev.RateLimit | None:
+    """None where nothing is said: most lines have all fields null."""
+    windows = [
+        {"name": name, **window} for name in ("primary", "secondary") if (window := record(native, name))
+    ]
+    plan, reached = text(native, "plan_type"), text(native, "rate_limit_reached_type")
+    credits = native.get("credits") if isinstance(native, dict) else None
+    if not windows and plan is None and reached is None and credits is None:
+        return None
+    resets = next((window["resets_at"] for window in windows if number(window, "resets_at")), None)
+    return ev.RateLimit(status=reached, resets_at=resets, windows=windows, credits=credits, plan=plan)
+
+
+def milliseconds(duration: Any) -> float | None:
+    """A duration as Rust writes it, {secs, nanos}."""
+    seconds, nanos = number(duration, "secs"), number(duration, "nanos")
+    return None if seconds is None else seconds * 1000 + (nanos or 0) / 1_000_000
+
+
+# --- errors and retries ------------------------------------------------------------------------------------
+
+_RECONNECTING: Final = re.compile(
+    r"(?:Reconnecting|Retrying)(?:\.\.\.|…)\s*(?:(\d+)/(\d+))?\s*(.*)", re.DOTALL | re.IGNORECASE
+)
+_HTTP_STATUS: Final = re.compile(r"\bstatus:? (\d{3})\b")
+
+
+def retry_of(message: str) -> ev.Retry | None:
+    """`Reconnecting... 1/5 (why)`: the agent tries again, nothing has failed yet (capture exec_err_401)."""
+    match = _RECONNECTING.match(message)
+    if match is None:
+        return None
+    attempt, most, rest = match.groups()
+    status = _HTTP_STATUS.search(rest)
+    reason = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
+    return ev.Retry(
+        attempt=int(attempt) if attempt else None,
+        max_attempts=int(most) if most else None,
+        reason=reason or None,
+        status_code=int(status[1]) if status else None,
+    )
+
+
+def error_of(native: Any) -> ev.ErrorInfo | None:
+    """An error in whichever of its forms: text, {message}, {message, codex_error_info}."""
+    if isinstance(native, str):
+        return ev.ErrorInfo(message=native)
+    message = text(native, "message")
+    return None if message is None else ev.ErrorInfo(message=message, code=error_code(native))
+
+
+def error_code(native: Any) -> str | None:
+    """`codex_error_info` is a word, or an object whose one key is the word."""
+    for key in ("codex_error_info", "codexErrorInfo", "code"):
+        value = native.get(key) if isinstance(native, dict) else None
+        if isinstance(value, dict) and value:
+            value = next(iter(value))
+        if isinstance(value, str):
+            return value
+    return None
+
+
+# --- tools -------------------------------------------------------------------------------------------------
+
+
+def command_text(command: Any) -> str:
+    """What a command runs; of `bash -lc "…"`, given as arguments or as a line, the script."""
+    if isinstance(command, list):
+        words = [str(word) for word in command]
+        line = " ".join(words)
+    else:
+        line = command if isinstance(command, str) else ""
+        words = _words(line)
+    return words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else line
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line) if " -lc " in line else []
+    except ValueError:
+        return []
+
+
+def shell_started(
+    call_id: str, command: Any, cwd: str | None, native_name: str | None = None
+) -> ev.ToolStarted:
+    given = {"command": command} if cwd is None else {"command": command, "cwd": cwd}
+    return ev.ToolStarted(
+        call_id=call_id,
+        name="shell",
+        native_name=native_name,
+        kind="execute",
+        title=toolnames.one_line(command_text(command)) or None,
+        input=given,
+    )
+
+
+def mcp_started(call_id: str, server: str | None, tool: str | None, arguments: Any) -> ev.ToolStarted:
+    name = tool or "unknown"
+    return ev.ToolStarted(
+        call_id=call_id,
+        name=name,
+        native_name=f"mcp__{server}__{name}" if server is not None else None,
+        kind="mcp",
+        input=arguments,
+        server=server,
+    )
+
+
+def tool_started(call_id: str, name: str, namespace: str | None, given: Any) -> ev.ToolStarted:
+    """A call as the model makes it. Namespaces of MCP servers are part of the tool's full name."""
+    if namespace is not None and namespace.startswith("mcp__"):
+        name = f"{namespace}__{name}"
+    started = toolnames.started(call_id, name, given)
+    if name in SHELLS:
+        started.name, started.native_name, started.kind = "shell", name, "execute"
+        command = given.get("cmd", given.get("command")) if isinstance(given, dict) else given
+        started.title = toolnames.one_line(command_text(command)) or None
+    elif name == "apply_patch" and isinstance(given, str):
+        started.locations = [ev.Location(path=path) for path in _PATCHED.findall(given)]
+        started.title = ", ".join(place.path for place in started.locations) or None
+    return started
+
+
+_PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
+
+
+def patch_started(call_id: str, changes: list[ev.FileChanged], native: Any) -> ev.ToolStarted:
+    paths = list(dict.fromkeys(change.path for change in changes))
+    return ev.ToolStarted(
+        call_id=call_id,
+        name="apply_patch",
+        kind="edit",
+        title=toolnames.one_line(", ".join(paths)) or None,
+        input={"changes": native},
+        locations=[ev.Location(path=path) for path in paths],
+    )
+
+
+def changes_of(native: Any, call_id: str) -> list[ev.FileChanged]:
+    """The changes of a patch, as a list with paths (exec) or by path (files); kinds are a word, an object with
+    a type, or, in older files, an object with one key."""
+    if isinstance(native, dict):
+        native = [{"path": path, "change": change} for path, change in native.items()]
+    items = native if isinstance(native, list) else []
+    return [change for item in items if (change := _change(item, call_id)) is not None]
+
+
+def _change(item: Any, call_id: str) -> ev.FileChanged | None:
+    path = text(item, "path", "file_path")
+    if path is None:
+        return None
+    kind: Any = item.get("change", item.get("kind", "update"))
+    detail = {**item, **kind} if isinstance(kind, dict) else item
+    if isinstance(kind, dict):
+        word = text(kind, "type")
+        if word is None and (word := next(iter(kind), "update")) in _CHANGES:
+            detail = {**item, **record(kind, word)}
+        kind = word
+    change: Any = _CHANGES.get(kind, "modified") if isinstance(kind, str) else "modified"
+    move_to, diff = text(detail, "move_path", "movePath"), text(detail, "unified_diff", "diff")
+    content = text(detail, "content")
+    if move_to is not None:
+        change = "moved"
+    before, after = (content, None) if change == "deleted" else (None, content)
+    if diff is None and content is not None:
+        diff = patches.from_texts(path, before, after)
+    elif diff is not None and diff.startswith("@@"):
+        diff = f"--- a/{path.lstrip('/')}\n+++ b/{(move_to or path).lstrip('/')}\n{diff}"
+    return ev.FileChanged(
+        path=path, change=change, move_to=move_to, diff=diff, before=before, after=after, call_id=call_id
+    )
+
+
+class Result:
+    """What an MCP tool gave back."""
+
+    def __init__(self, native: Any, error: Any) -> None:
+        content = native.get("content") if isinstance(native, dict) else native
+        blocks = blocks_of(content)
+        self.output: str | None = text_of_content(content) if content is not None else None
+        self.content: list[ContentBlock] = [] if plain(blocks) else blocks
+        self.structured: Any = None
+        if isinstance(native, dict):
+            self.structured = native.get("structured_content", native.get("structuredContent"))
+        self.failed = isinstance(native, dict) and (native.get("isError") or native.get("is_error")) is True
+        self.error = error_of(error)
+        if self.error is None and self.failed:
+            self.error = ev.ErrorInfo(message=self.output or "the tool failed")

@@ -1,0 +1,328 @@
+"""The machine of Gemini CLI's session files: everything that has to be remembered from line to line."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from msgspec import Struct, field
+
+from dragoman._dialects.gemini.chat import messages as m
+from dragoman._dialects.gemini.chat import translate
+from dragoman._dialects.gemini.chat.turns import Turn
+from dragoman._dialects.gemini.shared.tools import PLAN_TOOLS, SUBAGENT_TOOL, plan_entries, subagent_started
+from dragoman._model import events as ev
+from dragoman._model import toolnames
+from dragoman._model.events import Event
+from dragoman._model.frames import Exit
+from dragoman._wire.jsontext import Invalid, Unknown
+from dragoman._wire.machine import Machine
+
+
+class Known(Struct):
+    """What was said of a message so far; later lines of it may say more."""
+
+    text: str | None = None
+    thoughts: int = 0
+    tokens: m.Tokens | None = None
+    ended: set[str] = field(default_factory=set)
+    """Its calls that have ended."""
+
+
+class GeminiChat(Machine):
+    """The files of one session, or of several, in reading order."""
+
+    dialect: ClassVar[str] = "gemini_chat"
+
+    def __init__(self, agent: str = "gemini", *, native: bool = False) -> None:
+        super().__init__(agent, native=native)
+        self._known: dict[str, Known] = {}
+        self._turn: Turn | None = None
+        self._subagent: str | None = None
+        """Whose file this is, if it is a subagent's."""
+        self._parent: str | None = None
+        self._callers: dict[str, str] = {}
+        """Calls by the subagent that they started."""
+        self._history: set[str] = set()
+        """Calls of the history that is played back, without an answer so far."""
+        self._title: str | None = None
+        self._document: list[bytes] | None = None
+        """The lines so far of a file that is one JSON object over many lines."""
+        self._handlers: dict[type[m.Line], Callable[[Any], None]] = {
+            m.Head: self._head,
+            m.Entry: lambda entry: self._entry(entry, replay=False),
+            m.Update: lambda update: self._update(update.set),
+            m.Rewind: self._rewind,
+        }
+        self._kinds: dict[str, Callable[[m.Entry, bool], None]] = {
+            "user": self._user,
+            "gemini": self._gemini,
+            "info": lambda entry, replay: self._notice(entry, "info"),
+            "warning": lambda entry, replay: self._notice(entry, "warning"),
+            "error": lambda entry, replay: self._failed(entry),
+        }
+
+    # --- lines -------------------------------------------------------------------------------------------
+
+    def on_out(self, line: bytes) -> None:
+        if not line.strip():
+            self.ledger.native_type = "blank"
+        elif self._document is not None:
+            self._document.append(line)
+            self.ledger.native_type = "document"
+            if line.rstrip() == b"}":
+                self._close_document()
+        elif line.strip() == b"{":
+            self._document = [line]
+            self.ledger.native_type = "document"
+        else:
+            self._receive(m.READER.read(line))
+
+    def _receive(self, line: m.Line | Unknown | Invalid) -> None:
+        if isinstance(line, Invalid):
+            self.ledger.put(ev.NativeInvalid(reason=line.reason))
+        elif isinstance(line, Unknown):
+            self.ledger.put(ev.NativeUnknown(native_type=line.native_type))
+        else:
+            self.ledger.native_type = m.native_type(line)
+            self._handlers[type(line)](line)
+
+    def _close_document(self) -> None:
+        message = m.READER.read(b"\n".join(self._document or ()))
+        if not isinstance(message, Invalid):
+            self._document = None
+            self._receive(message)
+
+    def on_end(self, exit: Exit) -> None:
+        if self._document is not None:
+            self._receive(m.READER.read(b"\n".join(self._document)))
+        if self._subagent is not None:
+            self._put(ev.SubagentEnded(call_id=self._parent, agent_id=self._subagent, synthesized=True))
+        self._parent = None
+        self._end_turn()
+
+    def _put(self, event: Event) -> None:
+        event.parent = self._parent
+        self.ledger.put(event)
+
+    # --- sessions and turns ------------------------------------------------------------------------------
+
+    def _head(self, head: m.Head) -> None:
+        """Again and again in one file: every process that goes on with it writes one."""
+        self.ledger.agent_time = head.startTime
+        self._subagent = head.sessionId if head.kind == "subagent" else None
+        self._parent = self._callers.get(self._subagent) if self._subagent is not None else None
+        if self._subagent is None:
+            self._name_session(head.sessionId)
+            cwd = head.directories[0] if head.directories else None
+            self.ledger.put(ev.SessionStarted(cwd=cwd))
+        else:
+            if self.ledger.current is None:
+                self.ledger.name_session(self._subagent)
+            self._put(ev.SubagentStarted(call_id=self._parent, agent_id=self._subagent))
+        for entry in head.messages:
+            self._entry(entry, replay=False)
+        self._summed_up(head.summary)
+
+    def _name_session(self, session: str | None) -> None:
+        if session is not None and session != self.ledger.current:
+            self._end_turn()
+            self.ledger.name_session(session)
+
+    def _update(self, facts: m.Facts) -> None:
+        if self._subagent is None:
+            self._name_session(facts.sessionId)
+        for entry in facts.messages or ():
+            if entry.id not in self._known:
+                self._entry(entry, replay=not translate.is_written(entry))
+        self._summed_up(facts.summary)
+
+    def _summed_up(self, summary: str | None) -> None:
+        if summary is None:
+            return
+        if self._subagent is not None:
+            self._put(
+                ev.SubagentEnded(
+                    call_id=self._parent, agent_id=self._subagent, status="completed", summary=summary
+                )
+            )
+        elif summary != self._title:
+            self._title = summary
+            self.ledger.put(ev.SessionUpdated(title=summary))
+
+    def _rewind(self, rewind: m.Rewind) -> None:
+        """The user took back that message and all behind it."""
+        self._end_turn()
+        self.ledger.put(ev.SessionStatus(status="rewound", message=rewind.to))
+
+    def _end_turn(self) -> None:
+        turn, self._turn = self._turn, None
+        if turn is not None:
+            self.ledger.put(turn.ended())
+
+    # --- entries -----------------------------------------------------------------------------------------
+
+    def _entry(self, entry: m.Entry, *, replay: bool) -> None:
+        kind = self._kinds.get(entry.type)
+        if kind is None:
+            self.ledger.put(ev.NativeUnknown(native_type=entry.type or None))
+            return
+        self.ledger.agent_time = entry.timestamp
+        kind(entry, replay)
+        if self._turn is not None and self._subagent is None and not replay:
+            self._turn.time = entry.timestamp or self._turn.time
+
+    def _user(self, entry: m.Entry, replay: bool) -> None:
+        known, text = self._knowledge(entry), translate.text_of(entry.content)
+        answers = [part.value for part in translate.parts_of(entry.content) if part.kind == "answer"]
+        for answer in answers:
+            self._answered(translate.answered(answer, replay=replay))
+        blocks = translate.blocks_of(entry.content)
+        if answers or text == known.text or not (text or blocks):
+            return  # what stands beside an answer (an image) is a part of it
+        known.text = text
+        message = ev.Message(
+            role="user", text=text or None, blocks=blocks, message_id=entry.id, replay=replay
+        )
+        if translate.is_written(entry):
+            self._written(text)
+            message.synthetic = True
+        elif self._subagent is None and not replay:
+            self._end_turn()
+            self._turn = Turn()
+            shown = translate.text_of(entry.displayContent) or text
+            self.ledger.put(ev.TurnStarted(prompt=shown, native_turn_id=entry.id or None))
+        self._put(message)
+
+    def _written(self, text: str) -> None:
+        """The CLI speaks in the user's name: it sets the scene, sums up, or warns the model."""
+        cwd = translate.directory_in(text)
+        if cwd is not None and self._subagent is None:
+            self.ledger.put(ev.SessionStarted(cwd=cwd))
+        if text.startswith(translate.SNAPSHOT):
+            self._put(ev.ContextCompacted(summary=text))
+        if text.startswith(translate.LOOP) and self._turn is not None:
+            self._turn.came_to("limited", error=ev.ErrorInfo(message=text))
+
+    def _gemini(self, entry: m.Entry, replay: bool) -> None:
+        known = self._knowledge(entry)
+        parts = list(translate.parts_of(entry.content))
+        thoughts = [translate.thought_text(thought) for thought in entry.thoughts or ()]
+        thoughts += [part.value for part in parts if part.kind == "thought"]
+        for index, thought in enumerate(thoughts[known.thoughts :], known.thoughts + 1):
+            self._say("thinking", thought, index, entry, replay)
+        known.thoughts = max(known.thoughts, len(thoughts))
+        text = translate.text_of(entry.content)
+        if text and text != known.text:
+            known.text = text
+            self._say("text", text, 0, entry, replay)
+        if entry.model is not None and self._subagent is None:
+            self.ledger.put(ev.SessionStarted(model=entry.model))
+        if entry.tokens is not None and entry.tokens != known.tokens:
+            known.tokens = entry.tokens
+            self._counted(entry, entry.tokens)
+        for part in parts:
+            if part.kind == "call":
+                self._called(m.ToolCall(**_call(part.value)), known, entry, replay)
+        for call in entry.toolCalls or ():
+            self._called(call, known, entry, replay)
+        if self._turn is not None and self._subagent is None and not replay:
+            self._judge(self._turn, entry, text)
+
+    def _say(self, kind: ev.MessageKind, text: str, block: int, entry: m.Entry, replay: bool) -> None:
+        self._put(
+            ev.Message(
+                role="assistant",
+                kind=kind,
+                text=text,
+                message_id=entry.id,
+                block=block,
+                model=entry.model,
+                replay=replay,
+            )
+        )
+
+    def _judge(self, turn: Turn, entry: m.Entry, text: str) -> None:
+        """An answer without calls is the last of its turn; after calls something should have followed."""
+        calls = entry.toolCalls or ()
+        if any(call.status == "cancelled" for call in calls):
+            turn.came_to("cancelled")
+        elif text and not calls:
+            turn.came_to("completed", text)
+        else:
+            turn.came_to("truncated")
+
+    def _counted(self, entry: m.Entry, tokens: m.Tokens) -> None:
+        usage = translate.usage_of(tokens)
+        self._put(ev.UsageUpdated(scope="call", usage=usage, model=entry.model, message_id=entry.id))
+        if self._turn is not None and self._subagent is None:
+            self._turn.usage[entry.id] = (entry.model, usage)
+
+    def _notice(self, entry: m.Entry, severity: Any) -> None:
+        self._put(ev.Notice(severity=severity, message=translate.text_of(entry.content)))
+
+    def _failed(self, entry: m.Entry) -> None:
+        text = translate.text_of(entry.content)
+        self._put(ev.Error(message=text))
+        if self._turn is not None:
+            self._turn.came_to("failed", error=ev.ErrorInfo(message=text))
+
+    def _knowledge(self, entry: m.Entry) -> Known:
+        return self._known.setdefault(entry.id, Known())
+
+    # --- tools -------------------------------------------------------------------------------------------
+
+    def _called(self, call: m.ToolCall, known: Known, entry: m.Entry, replay: bool) -> None:
+        if call.id in known.ended:
+            return
+        started = toolnames.started(call.id, call.name, call.args)
+        started.model, started.replay = entry.model, replay
+        self._put(started)
+        if replay:
+            self._history.add(call.id)
+        elif call.name == SUBAGENT_TOOL:
+            self._put(subagent_started(call.id, call.args, call.agentId))
+            if call.agentId is not None:
+                self._callers[call.agentId] = call.id
+        ended = translate.tool_ended(call)
+        if ended is None:
+            return
+        known.ended.add(call.id)
+        ended.agent_time, ended.replay = call.timestamp, replay
+        if not replay:
+            self._consequences(call, ended)
+        self._put(ended)
+
+    def _consequences(self, call: m.ToolCall, ended: ev.ToolEnded) -> None:
+        """What a call did beside answering."""
+        change = translate.change_of(call)
+        if change is not None:
+            self._put(change)
+        if call.name in PLAN_TOOLS and ended.status == "completed":
+            self._put(ev.PlanUpdated(entries=plan_entries(call.args)))
+        if call.name == SUBAGENT_TOOL:
+            self._put(
+                ev.SubagentEnded(
+                    call_id=call.id, agent_id=call.agentId, status=ended.status, summary=ended.output
+                )
+            )
+
+    def _answered(self, ended: ev.ToolEnded) -> None:
+        """The answer to the model follows every call; it says more only where the call itself was not written."""
+        if ended.replay:
+            answers = ended.call_id in self._history
+            self._history.discard(ended.call_id)
+        else:
+            answers = self.ledger.tool_open(ended.call_id)
+        if answers:
+            self._put(ended)
+
+
+def _call(native: dict[str, Any]) -> dict[str, Any]:
+    call_id, name = native.get("id"), native.get("name")
+    return {
+        "id": call_id if isinstance(call_id, str) else "",
+        "name": name if isinstance(name, str) else "",
+        "args": native.get("args"),
+    }
+
+
+MACHINE = GeminiChat

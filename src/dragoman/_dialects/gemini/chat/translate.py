@@ -1,0 +1,206 @@
+"""What single entries mean, where no memory is needed: stateless and total."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from dragoman._dialects.gemini.chat import messages as m
+from dragoman._model import events as ev
+from dragoman._model import patches
+from dragoman._model.content import AudioBlock, ContentBlock, ImageBlock, ResourceBlock, UnknownBlock
+from dragoman._model.usage import Usage
+
+# --- content -----------------------------------------------------------------------------------------------
+
+
+class Part(NamedTuple):
+    """A piece of an entry's content."""
+
+    kind: str
+    """text, thought, call, answer or block."""
+    value: Any
+
+
+def parts_of(content: Any) -> Iterator[Part]:
+    """Content as parts: it is a text, one part, or a list of both."""
+    for item in content if isinstance(content, list) else [content]:
+        if isinstance(item, str):
+            yield Part("text", item)
+        elif not isinstance(item, dict):
+            continue
+        elif isinstance(text := item.get("text"), str):
+            yield Part("thought" if item.get("thought") is True else "text", text)
+        elif isinstance(call := item.get("functionCall"), dict):
+            yield Part("call", call)
+        elif isinstance(answer := item.get("functionResponse"), dict):
+            yield Part("answer", answer)
+        else:
+            yield Part("block", _block(item))
+
+
+def _block(item: dict[str, Any]) -> ContentBlock:
+    data, file = item.get("inlineData"), item.get("fileData")
+    if isinstance(data, dict):
+        mime = _str(data, "mimeType")
+        kind = AudioBlock if (mime or "").startswith("audio/") else ImageBlock
+        return kind(mime_type=mime, data=_str(data, "data"))
+    if isinstance(file, dict) and (uri := _str(file, "fileUri")) is not None:
+        return ResourceBlock(uri=uri, mime_type=_str(file, "mimeType"))
+    return UnknownBlock(native=item)
+
+
+def text_of(content: Any) -> str:
+    return "".join(part.value for part in parts_of(content) if part.kind == "text")
+
+
+def blocks_of(content: Any) -> list[ContentBlock]:
+    """What of the content is no text."""
+    return [part.value for part in parts_of(content) if part.kind == "block"]
+
+
+def thought_text(thought: m.Thought) -> str:
+    """As the CLI itself words it over ACP."""
+    subject = f"**{thought.subject}**" if thought.subject else None
+    return "\n".join(part for part in (subject, thought.description) if part)
+
+
+LOOP: Final = "System: Potential loop detected"
+SNAPSHOT: Final = "<state_snapshot>"
+
+_WRITTEN: Final = ("<session_context>", "System: ", "[Function Response:", SNAPSHOT)
+"""How texts begin that the CLI writes in the user's name."""
+
+_DIRECTORY: Final = re.compile(r"\*\*Workspace Directories:\*\*\n\s*- (.+)")
+
+
+def is_written(entry: m.Entry) -> bool:
+    """Whether the CLI wrote a user's entry, and not the user."""
+    return text_of(entry.content).startswith(_WRITTEN)
+
+
+def directory_in(text: str) -> str | None:
+    """The working directory, of the context that opens a session."""
+    match = _DIRECTORY.search(text) if text.startswith("<session_context>") else None
+    return match[1] if match is not None else None
+
+
+# --- tools -------------------------------------------------------------------------------------------------
+
+_STATUS: Final[dict[str | None, ev.ToolStatus]] = {
+    "success": "completed",
+    "error": "failed",
+    "cancelled": "cancelled",
+}
+"""By a call's status; one with another (scheduled, executing, awaiting_approval) has not ended."""
+
+_WRAPPED: Final = re.compile(r"<untrusted_context>\n(.*?)\n</untrusted_context>", re.DOTALL)
+_SHELL: Final = re.compile(
+    r"Output: (?P<output>.*?)"
+    r"(?P<rest>(?:\n(?:Error|Exit Code|Signal|Background PIDs|Process Group PGID): [^\n]*)*)",
+    re.DOTALL,
+)
+_EXIT: Final = re.compile(r"^Exit Code: (\d{1,3})$", re.MULTILINE)
+
+
+def tool_ended(call: m.ToolCall) -> ev.ToolEnded | None:
+    """The end of a call, if it has ended. Its output is what the model was told, without the words around it."""
+    status = _STATUS.get(call.status)
+    if status is None:
+        return None
+    answer, error = _answer(call.result)
+    output, exit_code = _unwrapped(answer) if answer is not None else (error, None)
+    display = call.resultDisplay
+    return ev.ToolEnded(
+        call_id=call.id,
+        status=status,
+        output=output,
+        structured=display if isinstance(display, dict) and "fileDiff" not in display else None,
+        content=blocks_of([part for part in _list(call.result) if not _is_answer(part)]),
+        error=None if status == "completed" else ev.ErrorInfo(message=error or output or "unknown error"),
+        exit_code=exit_code,
+    )
+
+
+def answered(answer: dict[str, Any], *, replay: bool) -> ev.ToolEnded:
+    """A bare functionResponse, as history has it."""
+    response = answer.get("response")
+    given = response if isinstance(response, dict) else {}
+    output, error = _str(given, "output"), _str(given, "error")
+    return ev.ToolEnded(
+        call_id=_str(answer, "id") or "",
+        status="completed" if error is None else "failed",
+        output=output if error is None else error,
+        error=ev.ErrorInfo(message=error) if error is not None else None,
+        replay=replay,
+    )
+
+
+def _answer(result: Any) -> tuple[str | None, str | None]:
+    """What the model was told: output, or error."""
+    for part in _list(result):
+        response = part["functionResponse"].get("response") if _is_answer(part) else None
+        if isinstance(response, dict):
+            return _str(response, "output"), _str(response, "error")
+    return None, None
+
+
+def _unwrapped(answer: str) -> tuple[str, int | None]:
+    """What comes from outside (a shell, an MCP server) without the warning to the model; and the exit code of a
+    command that failed."""
+    text = _WRAPPED.sub(r"\1", answer)
+    shell = _SHELL.fullmatch(text) if text != answer else None
+    if shell is None:
+        return text, None
+    code = _EXIT.search(shell["rest"])
+    output = "" if shell["output"] == "(empty)" else shell["output"]
+    return output, int(code[1]) if code is not None else None
+
+
+def change_of(call: m.ToolCall) -> ev.FileChanged | None:
+    """What an edit did to its file."""
+    diff = call.resultDisplay
+    path = (_str(diff, "filePath") or _str(diff, "fileName")) if isinstance(diff, dict) else None
+    if not isinstance(diff, dict) or "fileDiff" not in diff or path is None:
+        return None
+    before, after = _str(diff, "originalContent"), _str(diff, "newContent")
+    created = diff.get("isNewFile") is True or before is None
+    before = None if created else before
+    return ev.FileChanged(
+        path=path,
+        change="created" if created else "modified",
+        diff=patches.from_texts(path, before, after) if after is not None else _str(diff, "fileDiff"),
+        before=before,
+        after=after,
+        call_id=call.id,
+        phase="applied" if call.status == "success" else "failed",
+    )
+
+
+# --- usage -------------------------------------------------------------------------------------------------
+
+
+def usage_of(tokens: m.Tokens) -> Usage:
+    known = tokens.output is not None or tokens.thoughts is not None
+    return Usage(
+        input_tokens=tokens.input,
+        cache_read_tokens=tokens.cached,
+        output_tokens=(tokens.output or 0) + (tokens.thoughts or 0) if known else None,
+        reasoning_tokens=tokens.thoughts,
+        total_tokens=tokens.total,
+    )
+
+
+# -----------------------------------------------------------------------------------------------------------
+
+
+def _is_answer(part: Any) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("functionResponse"), dict)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _str(native: dict[str, Any], key: str) -> str | None:
+    value = native.get(key)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,1 @@
+"""What Gemini CLI's dialects share."""

@@ -1,0 +1,260 @@
+"""The machine of Gemini CLI's stream-json: everything that has to be remembered from line to line."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal
+
+from msgspec import Struct
+
+from dragoman._dialects.gemini.shared.tools import PLAN_TOOLS, SUBAGENT_TOOL, plan_entries, subagent_started
+from dragoman._dialects.gemini.stream import messages as m
+from dragoman._dialects.gemini.stream import translate
+from dragoman._model import events as ev
+from dragoman._model import toolnames
+from dragoman._model.capabilities import Capability
+from dragoman._model.frames import Exit
+from dragoman._wire.jsontext import Invalid, Unknown, repaired_text
+from dragoman._wire.ledger import Ledger
+from dragoman._wire.machine import Machine
+
+
+class Call(Struct):
+    name: str
+    input: Any
+
+
+class Answer(Struct):
+    """A message that grows: the CLI sends its pieces, and never says that it is whole."""
+
+    kind: Literal["text", "thinking"]
+    message_id: str
+    parts: list[str]
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+
+class GeminiStream(Machine):
+    """One process of `gemini --output-format stream-json`."""
+
+    dialect: ClassVar[str] = "gemini_stream"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        (Capability.PARTIALS, Capability.RESUME, Capability.SUBAGENTS)
+    )
+
+    def __init__(self, agent: str = "gemini", *, native: bool = False) -> None:
+        super().__init__(agent, native=native)
+        self.ledger = Ledger(native=native, tools_end_with_turns=True)
+        self._calls: dict[str, Call] = {}
+        self._messages = 0
+        self._answer: Answer | None = None
+        """The message that grows."""
+        self._last_text: str | None = None
+        self._failures: list[m.Failure] = []
+        self._result: m.Result | None = None
+        """What was said at the end. How the process exits tells the rest."""
+        self._prompted = False
+        """The prompt of the process at hand has begun its turn."""
+        self._handlers: dict[type[m.Native], Callable[[Any], None]] = {
+            m.Init: self._init,
+            m.Said: self._said,
+            m.ToolUse: self._tool_use,
+            m.ToolResult: self._tool_result,
+            m.Failure: self._failed,
+            m.Result: self._ended,
+            m.Content: lambda message: self._grow("text", message.value),
+            m.Thought: lambda message: self._grow("thinking", translate.thought_text(message)),
+            m.ToolCall: self._tool_call,
+            m.Retry: self._retried,
+        }
+
+    def on_out(self, line: bytes) -> None:
+        if not line.strip():
+            self.ledger.native_type = "blank"
+            return
+        message = m.read(line)
+        if isinstance(message, Invalid):
+            self.ledger.put(ev.NativeInvalid(reason=message.reason))
+        elif isinstance(message, Unknown):
+            self.ledger.put(ev.NativeUnknown(native_type=message.native_type))
+        else:
+            self.ledger.agent_time = message.timestamp
+            self.ledger.native_type = m.NAMES[type(message)]
+            self._handlers[type(message)](message)
+
+    def on_end(self, exit: Exit) -> None:
+        if self._result is not None:
+            self._end_turn(exit.code)
+        elif self.ledger.current is not None and not self._prompted:
+            self._begin()  # it took the prompt up and died: the turn is cut off, not absent
+
+    # --- turns -------------------------------------------------------------------------------------------
+
+    def _init(self, message: m.Init) -> None:
+        if self._result is not None:  # the streams of several processes, one after the other
+            self._end_turn(None)
+        self._prompted = False
+        if message.session_id is not None:
+            self.ledger.name_session(message.session_id)
+        resumed = self.resumed and not self.ledger.facts()
+        self.ledger.put(ev.SessionStarted(model=message.model, resumed=resumed))
+
+    def _begin(self, prompt: str | None = None) -> None:
+        """A sign that the turn goes on."""
+        if not self.ledger.busy():
+            self.ledger.put(ev.TurnStarted(prompt=prompt, synthesized=prompt is None))
+        self._prompted = True
+
+    def _ended(self, message: m.Result) -> None:
+        """The last line, but the turn ends with the process: after an API error only the exit code tells which
+        it was (capture err_429_daily), and a result may say success before a failing exit."""
+        self._begin()
+        self._hush()
+        self._result = message
+        self.finished = True
+
+    def _end_turn(self, exit_code: int | None) -> None:
+        assert self._result is not None
+        result, failures = self._result, self._failures
+        outcome = translate.outcome_of(result, failures, exit_code)
+        error = translate.failure_of(result, failures, exit_code)
+        self.ledger.put(
+            ev.TurnEnded(
+                agent_time=result.timestamp,
+                outcome=outcome,
+                reason=translate.reason_of(result),
+                text=self._last_text,
+                error=None if outcome in ("completed", "cancelled") else error,
+                errors=[translate.words_of(failure) for failure in failures if translate.is_error(failure)],
+                usage=translate.usage_of(result.stats),
+                model_usage=translate.models_of(result.stats),
+                cost_usd=translate.number(result.stats, "total_cost_usd"),
+                duration_ms=translate.number(result.stats, "duration_ms"),
+                ext={"gemini.stats": result.stats} if result.stats else {},
+            )
+        )
+        self._result, self._failures, self._last_text = None, [], None
+
+    def _failed(self, message: m.Failure) -> None:
+        self._begin()
+        self._hush()
+        self._failures.append(message)
+        self.ledger.put(translate.error_event(message))
+
+    # --- what is said ------------------------------------------------------------------------------------
+
+    def _said(self, message: m.Said) -> None:
+        if message.role == "user":
+            self._asked(repaired_text(message.content))
+        elif message.delta:
+            self._grow("text", message.content)
+        else:
+            self._say(repaired_text(message.content))
+
+    def _asked(self, text: str) -> None:
+        """The prompt, from the command line and stdin together."""
+        if self._result is not None:
+            self._end_turn(None)
+        self._hush()
+        echo = not self.ledger.busy()
+        self._begin(text)
+        self.ledger.put(ev.Message(role="user", text=text, echo=echo, message_id=self._next_id()))
+
+    def _grow(self, kind: Literal["text", "thinking"], text: str) -> None:
+        self._begin()
+        if self._answer is None or self._answer.kind != kind:
+            self._hush()
+            self._answer = Answer(kind, self._next_id(), [])
+        delta = ev.Delta(kind=kind, text=text, message_id=self._answer.message_id)
+        self.ledger.put(delta)
+        self._answer.parts.append(delta.text)
+
+    def _say(self, text: str) -> None:
+        """A whole message, as older versions sent: the one that grew, if it says the same."""
+        self._begin()
+        answer = self._answer
+        if answer is not None and answer.kind == "text" and answer.text == text:
+            self.ledger.put(ev.Message(role="assistant", text=text, message_id=answer.message_id))
+            self._answer = None
+        else:
+            self._hush()
+            self.ledger.put(ev.Message(role="assistant", text=text, message_id=self._next_id()))
+        self._last_text = text
+
+    def _hush(self) -> None:
+        """Something else comes: the message that grew is whole."""
+        if self._answer is not None:
+            self.ledger.close_text()
+            if self._answer.kind == "text":
+                self._last_text = self._answer.text
+            self._answer = None
+
+    def _next_id(self) -> str:
+        self._messages += 1
+        return f"message-{self._messages}"
+
+    def _retried(self, message: m.Retry) -> None:
+        """Older versions said so when an answer began anew. Today's do not (capture err_nofinish)."""
+        self._begin()
+        self._answer = None
+        self.ledger.put(
+            ev.Retry(
+                attempt=message.attempt,
+                max_attempts=message.max_attempts,
+                delay_ms=message.delay_ms,
+                reason=message.reason or message.message,
+                status_code=message.status_code,
+                discards=self.ledger.discard(lambda key: True),
+            )
+        )
+
+    # --- tools -------------------------------------------------------------------------------------------
+
+    def _tool_use(self, message: m.ToolUse) -> None:
+        self._begin()
+        self._hush()
+        call_id = message.tool_id or f"call-{len(self._calls) + 1}"
+        self._start(call_id, message.tool_name or translate.name_of(call_id), message.parameters)
+
+    def _start(self, call_id: str, name: str, input: Any, *, synthesized: bool = False) -> None:
+        self._calls[call_id] = Call(name, input)
+        started = toolnames.started(call_id, name, input)
+        started.synthesized = synthesized
+        self.ledger.put(started)
+        if name == SUBAGENT_TOOL:
+            self.ledger.put(subagent_started(call_id, input))
+
+    def _tool_result(self, message: m.ToolResult) -> None:
+        self._begin()
+        self._hush()
+        if message.tool_id not in self._calls:
+            self._start(message.tool_id, translate.name_of(message.tool_id), None, synthesized=True)
+        self._end(message.tool_id, message, message.output)
+
+    def _tool_call(self, message: m.ToolCall) -> None:
+        """A call with its result in one, as older versions sent."""
+        self._begin()
+        self._hush()
+        call_id, name, input = translate.call_of(message)
+        call_id = call_id or f"call-{len(self._calls) + 1}"
+        self._start(call_id, name or translate.name_of(call_id), input)
+        self._end(call_id, message, message.output if message.output is not None else message.result)
+
+    def _end(self, call_id: str, result: m.ToolResult | m.ToolCall, output: Any) -> None:
+        call = self._calls[call_id]
+        self._last_text = None  # what was said before a tool is no final answer
+        ended = translate.tool_ended(call_id, call.name, result, output)
+        done = ended.status == "completed"
+        if self.ledger.tool_open(call_id):
+            change = translate.change_of(call_id, call.name, call.input, failed=not done)
+            if change is not None:
+                self.ledger.put(change)
+            if done and call.name in PLAN_TOOLS:
+                self.ledger.put(ev.PlanUpdated(entries=plan_entries(call.input)))
+            if call.name == SUBAGENT_TOOL:
+                said = ended.output or (ended.error.message if ended.error is not None else None)
+                self.ledger.put(ev.SubagentEnded(call_id=call_id, status=ended.status, summary=said))
+        self.ledger.put(ended)
+
+
+MACHINE = GeminiStream

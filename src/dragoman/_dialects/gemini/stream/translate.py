@@ -1,0 +1,224 @@
+"""What single events mean, where no memory is needed: stateless and total."""
+
+import re
+from typing import Any, Final
+
+from dragoman._dialects.gemini.stream import messages as m
+from dragoman._model import events as ev
+from dragoman._model import patches, toolnames
+from dragoman._model.usage import ModelUsage, Usage
+from dragoman._wire.jsontext import Invalid, parse
+
+# --- tools -------------------------------------------------------------------------------------------------
+
+_ID: Final = re.compile(r"(?P<name>.+?)__.+", re.DOTALL)
+"""`<name>__<name>_<milliseconds>_<index>`, or `<name>__<the model's own id>` (capture dup_call_ids)."""
+
+_DECLINED: Final = ("policy_violation", "stop_execution")
+"""Error types that say: the tool was not allowed to run (capture hook_beforetool_deny)."""
+
+_EXIT: Final = re.compile(r"Command exited with code: (\d{1,3})")
+"""All that is said of a command that printed nothing (capture tool_errors)."""
+
+
+def name_of(call_id: str) -> str:
+    """A tool's name, of its call's id."""
+    match = _ID.fullmatch(call_id)
+    return match["name"] if match is not None else "unknown"
+
+
+def tool_ended(call_id: str, name: str, result: m.ToolResult | m.ToolCall, output: Any) -> ev.ToolEnded:
+    """A shell command that fails says `success` all the same; its exit code tells (capture tool_errors)."""
+    error = error_info(result.error)
+    text = output if isinstance(output, str) else None
+    status: ev.ToolStatus = "completed" if result.status in (None, "success") else "failed"
+    if error is not None and error.code in _DECLINED:
+        status = "declined"
+    elif result.status in ("cancelled", "canceled"):
+        status = "cancelled"
+    elif result.status is None and error is not None:
+        status = "failed"
+    code = _EXIT.fullmatch(text) if text is not None and toolnames.kind_of(name) == "execute" else None
+    return ev.ToolEnded(
+        call_id=call_id,
+        status=status,
+        output=text,
+        structured=None if text is not None else output,
+        error=error,
+        exit_code=int(code[1]) if code is not None else None,
+        ext={"gemini.error": result.error} if result.error is not None else {},
+    )
+
+
+def call_of(message: m.ToolCall) -> tuple[str | None, str | None, Any]:
+    """Id, name and input of a call, under whichever names."""
+    inner = message.value or {}
+    call_id = message.tool_id or message.id or _str(inner, "callId") or _str(inner, "id")
+    name = message.tool_name or message.name or _str(inner, "name")
+    inputs = (message.parameters, message.args, inner.get("args"))
+    return call_id, name, next((input for input in inputs if input is not None), None)
+
+
+def change_of(call_id: str, name: str, input: Any, *, failed: bool) -> ev.FileChanged | None:
+    """What an edit was asked to do: the result does not say what it did. Whether a file that is written was
+    there before is not known either; the session file knows (see views/enrich)."""
+    given = input if isinstance(input, dict) else {}
+    found = toolnames.locations_of(given)
+    if toolnames.kind_of(name) != "edit" or not found:
+        return None
+    path, old, new = found[0].path, _str(given, "old_string"), _str(given, "new_string")
+    return ev.FileChanged(
+        path=path,
+        change="created" if old == "" else "modified",
+        diff=None if failed or new is None else patches.from_texts(path, old or None, new),
+        after=None if failed else _str(given, "content"),
+        call_id=call_id,
+        phase="failed" if failed else "applied",
+    )
+
+
+# --- how a turn ended --------------------------------------------------------------------------------------
+
+_SAID: Final[tuple[tuple[str, ev.TurnOutcome], ...]] = (
+    ("Loop detected", "limited"),
+    ("Maximum session turns exceeded", "limited"),
+    ("Agent execution blocked", "refused"),
+)
+"""What `error` events say of the result that follows. It says `success` after the first and the last
+(captures loop_text, hook_beforeagent_deny)."""
+
+_TYPES: Final[dict[str | None, ev.TurnOutcome]] = {
+    "FatalTurnLimitedError": "limited",
+    "FatalCancellationError": "cancelled",
+}
+"""By the type of a result's error (capture max_turns)."""
+
+_STATUSES: Final = (400, 401, 403, 404, 408, 409, 413, 429, 499, 500, 501, 502, 503, 504)
+_HTTP: Final = {status % 256: str(status) for status in _STATUSES}
+"""HTTP statuses by exit code: the CLI exits with the status, of which 8 bits are left (captures err_400 …)."""
+
+
+def outcome_of(result: m.Result, failures: list[m.Failure], exit_code: int | None) -> ev.TurnOutcome:
+    """By the result, what was said before it, and the exit code where it is known."""
+    info = error_info(result.error)
+    told = [
+        outcome for failure in failures for start, outcome in _SAID if words_of(failure).startswith(start)
+    ]
+    if result.status in ("cancelled", "canceled"):
+        return "cancelled"
+    if info is not None and info.code in _TYPES:
+        return _TYPES[info.code]
+    if told:
+        return told[-1]
+    failed = result.status != "success" or any(is_error(failure) for failure in failures)
+    return "failed" if failed or exit_code else "completed"
+
+
+def reason_of(result: m.Result) -> str | None:
+    """The result's own word: the error's type, where it has one that says something."""
+    info = error_info(result.error)
+    return info.code if info is not None and info.code not in (None, "unknown") else result.status
+
+
+def is_error(failure: m.Failure) -> bool:
+    """Not a mere warning; older versions did not say which."""
+    return failure.severity != "warning"
+
+
+def failure_of(result: m.Result, failures: list[m.Failure], exit_code: int | None) -> ev.ErrorInfo:
+    """Why a turn failed. The result of an empty answer has no error of its own (capture err_empty)."""
+    error = error_info(result.error)
+    said = [words_of(failure) for failure in failures]
+    status = f"the turn ended with status {result.status}, exit code {exit_code}"
+    message = error.message if error is not None else (said or [status])[-1]
+    code = _HTTP.get(exit_code or 0) or _http_code(message) or (error.code if error is not None else None)
+    return ev.ErrorInfo(message=message, code=None if code == "unknown" else code)
+
+
+def error_event(failure: m.Failure) -> ev.Error:
+    return ev.Error(severity="error" if is_error(failure) else "warning", message=words_of(failure))
+
+
+def error_info(native: Any) -> ev.ErrorInfo | None:
+    """An error in whichever of its forms: type and message, code and message, or a text."""
+    if isinstance(native, str):
+        return ev.ErrorInfo(message=native)
+    if not isinstance(native, dict):
+        return None
+    code = native.get("type", native.get("code"))
+    return ev.ErrorInfo(
+        message=_str(native, "message") or "unknown error",
+        code=str(code) if isinstance(code, (str, int)) else None,
+    )
+
+
+def words_of(failure: m.Failure) -> str:
+    """What an `error` says; older versions put it one level down."""
+    inner = error_info(failure.error)
+    return failure.message or (inner.message if inner is not None else "unknown error")
+
+
+_API_ERROR: Final = re.compile(r"\[API Error: (\{.*\})\]", re.DOTALL)
+
+
+def _http_code(message: str) -> str | None:
+    """The status in an API's answer that the message repeats."""
+    match = _API_ERROR.search(message)
+    answer = parse(match[1].encode("utf-8", "replace")) if match is not None else None
+    inner = answer.get("error") if isinstance(answer, dict) and not isinstance(answer, Invalid) else None
+    code = inner.get("code") if isinstance(inner, dict) else None
+    return str(code) if type(code) is int else None
+
+
+# --- what it took ------------------------------------------------------------------------------------------
+
+
+def usage_of(stats: dict[str, Any] | None) -> Usage | None:
+    """Prompt tokens include the cached ones. Thoughts are in no field today, only in the total."""
+    return _count(stats, Usage()) if stats else None
+
+
+def models_of(stats: dict[str, Any] | None) -> dict[str, ModelUsage]:
+    models = (stats or {}).get("models")
+    return {
+        name: _count(item, ModelUsage())
+        for name, item in (models.items() if isinstance(models, dict) else ())
+        if isinstance(item, dict)
+    }
+
+
+def _count(native: dict[str, Any], usage: Any) -> Any:
+    usage.input_tokens = _int(native, "input_tokens")
+    usage.cache_read_tokens = _int(native, "cached", "cache_tokens")
+    usage.output_tokens = _int(native, "output_tokens")
+    usage.reasoning_tokens = _int(native, "thought_tokens")
+    usage.total_tokens = _int(native, "total_tokens")
+    counts = (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens)
+    if None not in counts and sum(counts) <= (usage.total_tokens or 0):  # thoughts are counted beside
+        usage.output_tokens += usage.reasoning_tokens
+    return usage
+
+
+def number(native: dict[str, Any] | None, key: str) -> float | None:
+    value = (native or {}).get(key)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+# -----------------------------------------------------------------------------------------------------------
+
+
+def thought_text(thought: m.Thought) -> str:
+    native = thought.value if thought.value is not None else thought.content
+    if not isinstance(native, dict):
+        return native if isinstance(native, str) else ""
+    subject, said = _str(native, "subject"), _str(native, "description") or _str(native, "text")
+    return "\n".join(part for part in (f"**{subject}**" if subject else None, said) if part)
+
+
+def _str(native: dict[str, Any], key: str) -> str | None:
+    value = native.get(key)
+    return value if isinstance(value, str) else None
+
+
+def _int(native: dict[str, Any], *keys: str) -> int | None:
+    return next((native[key] for key in keys if type(native.get(key)) is int), None)

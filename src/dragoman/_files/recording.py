@@ -1,0 +1,170 @@
+"""Recordings, `dragoman.recording/1`: the traffic of a run, line by line, as it was.
+
+A header, one row per frame, one row for the exit. Each row is handed to the system before the frame goes any
+further, so a process that is killed loses nothing it had framed; what such a run leaves behind opens with every
+whole row. `frames.jsonl` of captures is the same without header and numbers, and is read here too.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from typing import Any, BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from dragoman._model.errors import RecordingError
+from dragoman._model.frames import Direction, Exit, Frame, Launch
+from dragoman._wire.jsontext import repaired
+
+FORMAT = "recording/1"
+
+
+class Row(Struct, omit_defaults=True):
+    """Any row. A frame has `dir`, and its bytes as `line` where they are UTF-8, else as `b64`."""
+
+    dragoman: str | None = None
+    """The header: the format, beside the fields of Launch."""
+    exit: Exit | None = None
+    n: int | None = None
+    t: float | None = None
+    dir: Direction | None = None
+    line: str | None = None
+    b64: bytes | None = None
+    eol: bool = True
+
+    @property
+    def known(self) -> bool:
+        is_header = self.dragoman is not None and self.dragoman.startswith("recording/")
+        is_frame = self.dir is not None and (self.line is not None or self.b64 is not None)
+        return is_header or is_frame or self.exit is not None
+
+
+_row = msgspec.json.Decoder(Row)
+_launch = msgspec.json.Decoder(Launch)
+_encode = msgspec.json.Encoder().encode
+
+
+def read_row(line: bytes) -> Row | None:
+    """The row on this line; None if it is none of a recording's."""
+    try:
+        row = _row.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return row if row.known else None
+
+
+# --- writing ---------------------------------------------------------------------------------------------
+
+
+class RecordingWriter:
+    """Writes one run to `path`, replacing what was there. Traffic is private: only the owner may read it."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        try:
+            self._file = open(self.path, "wb", buffering=0, opener=_private)  # noqa: SIM115
+        except OSError as error:
+            raise self._cannot(error) from error
+
+    def begin(self, launch: Launch) -> None:
+        self._write({"dragoman": FORMAT, **msgspec.to_builtins(launch)})
+
+    def frame(self, frame: Frame) -> None:
+        row = Row(n=frame.n, t=frame.t, dir=frame.dir, eol=frame.eol)
+        try:
+            row.line = frame.line.decode()
+        except UnicodeDecodeError:
+            row.b64 = frame.line
+        self._write(row)
+
+    def end(self, exit: Exit) -> None:
+        self._write({"exit": msgspec.to_builtins(exit)})
+
+    def close(self) -> None:
+        self._file.close()
+
+    def __enter__(self) -> "RecordingWriter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _write(self, row: Row | dict[str, Any]) -> None:
+        try:
+            line = _encode(row)
+        except UnicodeEncodeError:  # a file name that is not UTF-8, in argv or cwd
+            line = _encode(repaired(row))
+        rest = memoryview(line + b"\n")
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except (OSError, ValueError) as error:
+            raise self._cannot(error) from error
+
+    def _cannot(self, error: Exception) -> RecordingError:
+        why = getattr(error, "strerror", None) or str(error)
+        return RecordingError(f"cannot write the recording {self.path}: {why}")
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+# --- reading ---------------------------------------------------------------------------------------------
+
+
+class Recording(Struct):
+    """A run as it was recorded."""
+
+    frames: list[Frame]
+    launch: Launch | None = None
+    """None in the frames.jsonl of a capture, which has no header."""
+    exit: Exit | None = None
+    cut: bool = False
+    """It ends without saying how the run ended, or in the middle of a row."""
+
+
+def read_recording(source: str | os.PathLike[str] | BinaryIO) -> Recording:
+    """The whole recording. To read one row at a time, use `rows`."""
+    recording = Recording([])
+    name = source if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "recording")
+    try:
+        with open(source, "rb") if isinstance(source, (str, os.PathLike)) else nullcontext(source) as file:
+            for row in rows(file, str(name)):
+                if isinstance(row, Frame):
+                    recording.frames.append(row)
+                elif isinstance(row, Exit):
+                    recording.exit = row
+                else:
+                    recording.launch = row
+    except OSError as error:
+        raise RecordingError(f"cannot read the recording {name}: {error.strerror or error}") from error
+    recording.cut = recording.exit is None
+    return recording
+
+
+def rows(lines: Iterable[bytes], name: str = "recording") -> Iterator[Launch | Frame | Exit]:
+    """The rows of a recording as they come. A damaged end is where it was cut; damage before whole rows is an
+    error, since nobody could say what is missing there."""
+    numbered = enumerate(lines, 1)
+    for number, line in numbered:
+        row = read_row(line)
+        if row is not None:
+            yield _meaning(row, line, number, name)
+        elif line.strip() and any(read_row(later) for _, later in numbered):
+            raise RecordingError(f"line {number} of {name} is damaged: it is no row of a recording")
+
+
+def _meaning(row: Row, line: bytes, number: int, name: str) -> Launch | Frame | Exit:
+    if row.exit is not None:
+        return row.exit
+    if row.dir is not None:
+        content = row.b64 if row.b64 is not None else (row.line or "").encode()
+        return Frame(row.n if row.n is not None else number, row.dir, content, row.t, row.eol)
+    if row.dragoman != FORMAT:
+        raise RecordingError(f"{name} is {row.dragoman}; this version reads {FORMAT}")
+    try:
+        return _launch.decode(line)
+    except msgspec.MsgspecError as error:
+        raise RecordingError(f"the header of {name} cannot be read: {error}") from error

@@ -1,0 +1,125 @@
+"""Commands: what we ask of an agent, the same words for every agent."""
+
+from typing import Any, ClassVar, Literal
+
+from msgspec import Struct, field
+
+from dragoman._model.capabilities import Capability
+from dragoman._model.content import ContentBlock
+
+
+class Command(Struct, kw_only=True, omit_defaults=True, tag_field="command"):
+    """Something asked of an agent."""
+
+    needs: ClassVar[Capability]
+    """What the agent must be able to do."""
+
+    id: str | None = None
+    """Set by the session: the request id under which the agent's answer (`command.ended`) comes back."""
+    session: str | None = None
+    """Which session of the connection it is for; the only one, if absent."""
+
+
+class Prompt(Command, tag="prompt"):
+    """Begin a turn. While one is open the prompt is held until that turn has ended."""
+
+    needs: ClassVar = Capability.PROMPT
+    text: str = ""
+    blocks: list[ContentBlock] = field(default_factory=list)
+    """Further content (images, resources), after the text."""
+
+
+class Steer(Command, tag="steer"):
+    """Say something into the open turn, at once."""
+
+    needs: ClassVar = Capability.STEER
+    text: str = ""
+    blocks: list[ContentBlock] = field(default_factory=list)
+
+
+class Interrupt(Command, tag="interrupt"):
+    """Stop the open turn; the session lives on."""
+
+    needs: ClassVar = Capability.INTERRUPT
+
+
+class Answer(Command, tag="answer"):
+    """The answer to a `permission.requested`."""
+
+    needs: ClassVar = Capability.PERMISSIONS
+    request: str
+    decision: Literal["allow", "deny"] = "deny"
+    option: str | None = None
+    """One of the request's own options, by id; it wins over `decision`."""
+    updated_input: dict[str, Any] | None = None
+    """Allow, but run the tool with this input instead."""
+    message: str | None = None
+    """Why it was denied, for the model to read."""
+    remember: list[Any] = field(default_factory=list)
+    """What shall hold from now on: `session` or `always`, for our own policy to keep, or suggestions of the request
+    (verbatim), for the agent to keep."""
+    interrupt: bool = False
+    """Deny and stop the turn as well."""
+
+
+class AnswerQuestion(Command, tag="answer_question"):
+    """The answer to a `question.asked`."""
+
+    needs: ClassVar = Capability.QUESTIONS
+    request: str
+    action: Literal["accepted", "declined", "cancelled"] = "accepted"
+    answers: dict[str, Any] = field(default_factory=dict)
+
+
+class Reply(Command, tag="reply"):
+    """The answer to a `host.called`. With neither result nor error: no opinion, said as the dialect says it."""
+
+    needs: ClassVar = Capability.HOST_CALLS
+    request: str
+    result: Any = None
+    error: str | None = None
+
+
+class SetMode(Command, tag="set_mode"):
+    needs: ClassVar = Capability.SET_MODE
+    mode: str
+
+
+class SetModel(Command, tag="set_model"):
+    needs: ClassVar = Capability.SET_MODEL
+    model: str
+
+
+class SetOption(Command, tag="set_option"):
+    needs: ClassVar = Capability.SET_OPTION
+    option: str
+    value: Any = None
+
+
+class Compact(Command, tag="compact"):
+    """Ask the agent to shorten its context now."""
+
+    needs: ClassVar = Capability.COMPACT
+    instructions: str | None = None
+
+
+class Fork(Command, tag="fork"):
+    """Go on in a copy of the session, where an agent can do that while running."""
+
+    needs: ClassVar = Capability.LIVE_FORK
+
+
+class OpenSession(Command, tag="open_session"):
+    """One more session in the same process. `command.ended` names it in its result, `session.started` tells of it."""
+
+    needs: ClassVar = Capability.MANY_SESSIONS
+    cwd: str
+    resume: str | None = None
+    """Id of an earlier session to go on with."""
+    mcp_servers: dict[str, Any] = field(default_factory=dict)
+
+
+class Close(Command, tag="close"):
+    """End the session; the machine says what, if anything, must be written first."""
+
+    needs: ClassVar = Capability.PROMPT

@@ -1,0 +1,1 @@
+"""Events in the models that other programs speak: AgentEvent, InsightsEvent, Untether. One way, pure."""

@@ -1,0 +1,32 @@
+"""AgentEvent: the unified event model of specification 004, §7 and §8, as a view and back.
+
+What the view loses is listed in `project`.
+"""
+
+from typing import Any
+
+from dragoman._projections.agent_event.model import AGENT_TYPES, TYPES
+from dragoman._projections.agent_event.project import AgentEventProjector
+from dragoman._projections.agent_event.read import read
+from dragoman._projections.agent_event.schema import schema
+from dragoman._projections.published import Profile
+
+__all__ = ["looks_like", "projector", "read", "refusal", "schema"]
+
+
+def projector(
+    *, profile: Profile = "seed", extended: bool = False, agent_family: str = ""
+) -> AgentEventProjector:
+    return AgentEventProjector(profile=profile, extended=extended, agent_family=agent_family)
+
+
+def refusal(*, extended: bool = False, agent_family: str = "") -> str:
+    """Why agents of that family cannot be shown, or "" if they can: the strict schema knows three."""
+    if extended or agent_family in AGENT_TYPES:
+        return ""
+    known = ", ".join(AGENT_TYPES)
+    return f"AgentEvent knows the agents {known}, not {agent_family or 'this one'}; --extended allows any"
+
+
+def looks_like(value: dict[str, Any]) -> bool:
+    return {"id", "sessionId", "timestamp"} <= value.keys() and value.get("type") in TYPES

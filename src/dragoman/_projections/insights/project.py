@@ -1,0 +1,483 @@
+"""Canonical events as InsightsEvents, by the tables of specification 000 and the model's own.
+
+Lost on the way: that a turn starts; a tool's progress and the output it streams; what became of a permission; retries,
+hooks, logins, notices and Claude's own warnings; how the process ended, and its stderr; total and reasoning counts
+(Gemini's stay in `gemini.stats`); error codes; line numbers of places; `switch_mode` as a kind; structured answers;
+titles of sessions; content of messages that is not text; cumulative counts of a session; limits that name no
+percentage. `declined`, `skipped` and `abandoned` tools are `cancelled`, with the word in `<provider>.status`.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct, field
+
+from dragoman._model import events as ev
+from dragoman._model.content import text_of
+from dragoman._model.events import Event
+from dragoman._model.usage import Usage
+from dragoman._projections import published
+from dragoman._projections.insights import content, counts, requests, sessions, tools, turns
+from dragoman._projections.insights import model as m
+from dragoman._projections.insights.boundaries import boundary
+from dragoman._projections.insights.terminals import Terminals
+from dragoman._projections.published import Profile
+from dragoman._wire.jsontext import parse
+from dragoman._wire.stamps import Stamps
+
+NAME: Final = "insights"
+"""This view, and the dialect of events that were read from it."""
+RAW: Final = "insights.raw"
+"""In `ext`: the agent's own line, of an item that was read with it."""
+ITEM: Final = "insights.item"
+"""In `ext`: an item that no canonical event says, verbatim."""
+COMMANDS: Final = "insights.availableCommands"
+
+_PRIVATE: Final = ("insights.", "dragoman.")
+_TEXT_KINDS: Final[dict[str, m.TextKind]] = {
+    "text": "text",
+    "commentary": "text",
+    "thinking": "thinking",
+    "plan": "plan",
+    "error": "error",
+}
+_UNFINISHED: Final = ("failed", "cancelled", "error")
+
+Items = list[m.InsightsEvent]
+
+
+class Standing(Struct):
+    """What is known of one session."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+    calls: dict[str, m.ToolInvocationEvent] = field(default_factory=dict)
+    """Tools that have not ended, as they were last told."""
+    changes: dict[str, dict[str, ev.FileChanged]] = field(default_factory=dict)
+    """What they do to files, by call and path."""
+    spawned: set[str] = field(default_factory=set)
+    last_step: dict[str, int] | None = None
+    total: Usage | None = None
+    window: int | None = None
+
+
+class InsightsProjector:
+    """One run as InsightsEvents."""
+
+    def __init__(self, *, profile: Profile = "seed", extended: bool = False, agent_family: str = "") -> None:
+        """`extended` changes nothing: the model has no strict and wide form."""
+        self._live = profile == "live"
+        self._family = agent_family
+        self._provider: m.Provider = "acp"
+        self._stamps = Stamps()
+        self._sessions: dict[str, Standing] = {}
+        self._frame: int | None = None
+        self._native: dict[str, Any] = {}
+        """The line of that frame, where the stream has lines."""
+        self._terminals = Terminals()
+        self._handlers: dict[type[Event], Callable[[Any], Items]] = {
+            ev.SessionStarted: self._session_started,
+            ev.SessionUpdated: self._session_updated,
+            ev.SessionStatus: self._status,
+            ev.SessionMode: self._mode,
+            ev.SessionOptions: lambda event: [m.ConfigOptionsEvent(config_options=event.options)],
+            ev.SessionCommands: self._commands,
+            ev.Message: self._message,
+            ev.Delta: self._delta,
+            ev.PlanUpdated: self._plan,
+            ev.ToolStarted: self._tool_started,
+            ev.ToolUpdated: self._tool_updated,
+            ev.ToolEnded: self._tool_ended,
+            ev.FileChanged: self._file_changed,
+            ev.SubagentStarted: self._subagent_started,
+            ev.SubagentEnded: self._subagent_ended,
+            ev.PermissionRequested: self._permission,
+            ev.QuestionAsked: self._question,
+            ev.HostCalled: lambda event: self._terminals.asked(event, tools_open=bool(self._standing.calls)),
+            ev.HostAnswered: self._terminals.answered,
+            ev.UsageUpdated: self._usage,
+            ev.RateLimit: self._rate_limit,
+            ev.ContextCompacted: self._compacted,
+            ev.Error: self._error,
+            ev.TurnEnded: self._turn_ended,
+            ev.NativeKnown: self._kept,
+        }
+
+    def feed(self, event: Event) -> list[Struct]:
+        self._stamps.enter(event)
+        self._provider = self._provider_of(event)
+        first = self._look(event)
+        if event.dialect == NAME and event.synthesized:
+            return []
+        items: Items = []
+        if event.dialect == "claude_stream" and (first or isinstance(event, ev.NativeKnown)):
+            mark = boundary(event, self._native)
+            items += [mark] if mark is not None else []
+        handler = self._handlers.get(type(event))
+        marks = len(items)
+        items += handler(event) if handler is not None else []
+        return [self._shown(event, item, says=place == marks) for place, item in enumerate(items)]
+
+    def end(self) -> list[Struct]:
+        return []
+
+    def encode(self, item: Struct) -> bytes:
+        return published.encode(item)
+
+    # --- what every item carries -------------------------------------------------------------------------
+
+    def _provider_of(self, event: Event) -> m.Provider:
+        for name in (published.family_of(event), self._family, event.agent):
+            if name in m.PROVIDERS:
+                return name
+        return "acp"
+
+    def _look(self, event: Event) -> bool:
+        """Take note of the line that the event is from. Whether it is the first of that line."""
+        kept = event.ext.get(RAW)
+        if isinstance(kept, dict):
+            self._native, self._frame = kept, None
+            return False
+        line = event.line.encode("utf-8", "surrogatepass") if event.line is not None else None
+        if line is not None:
+            value = parse(line)
+            self._frame, self._native = event.frame, value if isinstance(value, dict) else {}
+        elif event.frame is None or event.frame != self._frame:
+            self._frame, self._native = None, {}
+        return line is not None
+
+    def _shown(self, event: Event, item: m.InsightsEvent, *, says: bool) -> m.InsightsEvent:
+        """Stamped. `says`: it is the item that the event's own native values belong to."""
+        item.provider = self._provider
+        item.session_id = self._stamps.session
+        item.id, item.timestamp = self._stamps.next(item.session_id)
+        item.raw = self._native or None
+        if says:
+            ext = {key: value for key, value in event.ext.items() if not key.startswith(_PRIVATE)}
+            item.extensions = {**(item.extensions or {}), **ext} or None
+        return item
+
+    @property
+    def _standing(self) -> Standing:
+        """Of the session at hand. One that had no name so far is that one."""
+        session = self._stamps.session
+        if session and "" in self._sessions:
+            self._sessions.setdefault(session, self._sessions.pop(""))
+        return self._sessions.setdefault(session, Standing())
+
+    # --- the session -------------------------------------------------------------------------------------
+
+    def _session_started(self, event: ev.SessionStarted) -> Items:
+        standing = self._standing
+        standing.facts = sessions.facts_of(event)
+        init = sessions.init(standing.facts)
+        if self._provider == "acp" and event.capabilities:
+            init.extensions = {"acp.capabilities": event.capabilities}
+        items: Items = [init]
+        if self._live and event.mode is not None and event.dialect != NAME:
+            items += self._mode(ev.SessionMode(mode=event.mode, modes=event.modes))
+        if self._live and event.options:
+            items.append(m.ConfigOptionsEvent(config_options=event.options))
+        return items
+
+    def _session_updated(self, event: ev.SessionUpdated) -> Items:
+        """Told anew if anything that it tells has changed."""
+        standing = self._standing
+        changed = {
+            name: value
+            for name, value in sessions.facts_of(event).items()
+            if value != standing.facts.get(name)
+        }
+        standing.facts = {**standing.facts, **changed}
+        return [sessions.init(standing.facts)] if changed else []
+
+    def _status(self, event: ev.SessionStatus) -> Items:
+        """A status that the model does not have is none, and above all no error."""
+        if event.status not in m.STATUSES:
+            return []
+        status: Any = event.status
+        return [m.SessionStatusEvent(status=status, message=event.message)]
+
+    def _mode(self, event: ev.SessionMode) -> Items:
+        if event.mode is None or not (self._live or self._provider == "acp"):
+            return []
+        modes = [
+            {"id": mode.id, "name": mode.name} if mode.name is not None else {"id": mode.id}
+            for mode in event.modes
+        ]
+        return [m.SessionModeEvent(current_mode_id=event.mode, available_modes=modes)]
+
+    def _commands(self, event: ev.SessionCommands) -> Items:
+        commands = event.ext.get(COMMANDS) or _at(self._native, "params", "update", "availableCommands")
+        if not isinstance(commands, list):
+            commands = [
+                _without_none(name=c.name, description=c.description, hint=c.hint) for c in event.commands
+            ]
+        return [m.AvailableCommandsEvent(available_commands=commands)]
+
+    def _compacted(self, event: ev.ContextCompacted) -> Items:
+        if event.phase == "started":
+            return [m.SessionStatusEvent(status="compacting")]
+        if event.phase in _UNFINISHED:
+            return []
+        return [
+            m.ContextCompactionEvent(
+                trigger=event.trigger, pre_tokens=event.before_tokens, summary=event.summary
+            )
+        ]
+
+    # --- what is said ------------------------------------------------------------------------------------
+
+    def _message(self, event: ev.Message) -> Items:
+        text = event.text if event.text is not None else text_of(event.blocks)
+        if event.role == "user":
+            return self._user(event, text)
+        if event.role != "assistant" or (event.text is None and not text):
+            return []
+        if event.synthesized and not (self._live or self._provider == "acp"):
+            return []
+        kind = _TEXT_KINDS[event.kind]
+        return [m.TextEvent(text=text, kind=kind, parent_call_id=event.parent, model=event.model)]
+
+    def _user(self, event: ev.Message, text: str) -> Items:
+        """What the user says is told once: as the client sent it, else as the agent repeats it."""
+        if event.dialect == NAME and any(
+            key in event.ext for key in ("claude.isSynthetic", "claude.isReplay")
+        ):
+            return [m.TextEvent(text=text, kind="text", parent_call_id=event.parent)]
+        if event.dialect == "claude_stream" and event.origin == "agent":
+            return self._claude_user(event, text)
+        if self._provider == "codex" and event.echo:
+            return []
+        repeated = self._provider == "acp" and event.origin == "agent" and event.dialect != NAME
+        if repeated and event.echo and self._live:
+            return []
+        return [
+            m.UserInputEvent(
+                text=text, images=content.images(event.blocks), is_synthetic=event.synthetic or repeated
+            )
+        ]
+
+    def _claude_user(self, event: ev.Message, text: str) -> Items:
+        marks = {"claude.isSynthetic": event.synthetic, "claude.isReplay": event.echo}
+        said = {name: True for name, holds in marks.items() if holds}
+        if not said or not text:
+            return []
+        return [m.TextEvent(text=text, kind="text", parent_call_id=event.parent, extensions=said)]
+
+    def _delta(self, event: ev.Delta) -> Items:
+        """`codex exec` repeats texts whole as they grow, which is no delta."""
+        if event.role != "assistant" or (event.dialect == "codex_exec" and not self._live):
+            return []
+        delta = m.StreamDeltaEvent(
+            kind="text", parent_call_id=event.parent, block_index=event.block, call_id=event.call_id
+        )
+        if event.kind == "tool_input":
+            delta.kind, delta.json_delta = "toolInput", event.text
+        elif event.kind == "text" or event.kind == "thinking":
+            delta.kind, delta.text_delta = event.kind, event.text
+        else:
+            return []
+        return [delta]
+
+    def _plan(self, event: ev.PlanUpdated) -> Items:
+        """Claude and Gemini plan with a tool, which is shown as such."""
+        if self._provider not in ("acp", "codex"):
+            return []
+        lines = "\n".join(entry.text for entry in event.entries)
+        return [m.TextEvent(text=lines, kind="plan", parent_call_id=event.parent)]
+
+    def _kept(self, event: ev.NativeKnown) -> Items:
+        """A mark that was read from this view."""
+        if ITEM not in event.ext:
+            return []
+        try:
+            return [msgspec.convert(event.ext[ITEM], m.StreamDeltaEvent)]
+        except (msgspec.ValidationError, UnicodeError):
+            return []
+
+    # --- tools -------------------------------------------------------------------------------------------
+
+    def _tool_started(self, event: ev.ToolStarted) -> Items:
+        standing = self._standing
+        invocation = tools.invocation(self._provider, event)
+        standing.calls[event.call_id] = invocation
+        if event.synthesized and not self._live:
+            return []
+        items: Items = [msgspec.structs.replace(invocation)]
+        if self._provider == "claude" and event.dialect != NAME and event.name in tools.SUBAGENT_TOOLS:
+            standing.spawned.add(event.call_id)
+            items.append(_spawn(event))
+        return items
+
+    def _tool_updated(self, event: ev.ToolUpdated) -> Items:
+        """Told again if it is called for something else than was said; else there is nothing to tell."""
+        self._terminals.embedded(event.content)
+        standing = self._standing
+        begun = standing.calls.get(event.call_id)
+        if begun is None or event.late or self._provider not in ("acp", "codex"):
+            return []
+        title = event.title or begun.title
+        anew = msgspec.structs.replace(
+            begun,
+            title=title,
+            tool_name=title if self._provider == "acp" and title is not None else begun.tool_name,
+            input=tools.record(event.input) if event.input else begun.input,
+            locations=[place.path for place in event.locations] or begun.locations,
+        )
+        if anew == begun:
+            return []
+        standing.calls[event.call_id] = anew
+        return [msgspec.structs.replace(anew)]
+
+    def _file_changed(self, event: ev.FileChanged) -> Items:
+        if event.call_id is not None and self._provider == "codex":
+            self._standing.changes.setdefault(event.call_id, {})[event.path] = event
+        return []
+
+    def _tool_ended(self, event: ev.ToolEnded) -> Items:
+        self._terminals.embedded(event.content)
+        standing = self._standing
+        begun = standing.calls.pop(event.call_id, None)
+        changes = list(standing.changes.pop(event.call_id, {}).values())
+        if event.synthesized and not self._live:
+            return []
+        return [tools.completion(self._provider, event, begun, changes)]
+
+    def _subagent_started(self, event: ev.SubagentStarted) -> Items:
+        """Claude's is told with the tool call that starts it."""
+        call_id = event.call_id or event.agent_id or ""
+        if event.synthesized or call_id in self._standing.spawned:
+            return []
+        self._standing.spawned.add(call_id)
+        return [
+            m.SubagentSpawnEvent(
+                call_id=call_id,
+                agent_type=event.agent_type,
+                description=event.description,
+                is_resume=event.resume_id is not None and self._provider == "claude",
+                resume_agent_id=event.resume_id,
+            )
+        ]
+
+    def _subagent_ended(self, event: ev.SubagentEnded) -> Items:
+        if event.synthesized:
+            return []
+        return [
+            m.SubagentCompleteEvent(
+                call_id=event.call_id or event.agent_id or "",
+                agent_id=event.agent_id,
+                status="error" if event.status == "failed" else event.status,
+                summary=event.summary,
+            )
+        ]
+
+    # --- what the agent asks -----------------------------------------------------------------------------
+
+    def _permission(self, event: ev.PermissionRequested) -> Items:
+        """Those that the agent decided by itself were asked of nobody."""
+        if event.synthesized:
+            return []
+        provider, name = self._provider, event.tool_name
+        begun = self._standing.calls.get(event.call_id) if event.call_id is not None else None
+        given = tools.record(event.input)
+        if not given and begun is not None:
+            given = begun.input
+        elif not given and event.blocked_path is not None:
+            given = {"file_path": event.blocked_path}
+        title = event.title if event.dialect != NAME else name
+        return [
+            m.PermissionRequestEvent(
+                request_id=event.request_id,
+                tool_name=tools.name_of(provider, name, title, event.kind),
+                tool_kind=tools.kind_of(event.kind),
+                tool_input=given,
+                tool_use_id=event.call_id,
+                reason=event.reason,
+                blocked_path=event.blocked_path,
+                suggestions=requests.suggestions(event.suggestions),
+            )
+        ]
+
+    def _question(self, event: ev.QuestionAsked) -> Items:
+        """A form or a page that some server wants shown has no place in the tables."""
+        if not event.questions and not self._live and event.dialect != NAME:
+            return []
+        return [
+            m.PermissionRequestEvent(
+                request_id=event.request_id,
+                tool_name=requests.QUESTION_TOOL,
+                tool_kind="ask",
+                tool_input=requests.question_input(event),
+                tool_use_id=event.call_id,
+            )
+        ]
+
+    # --- what it took, and what went wrong ---------------------------------------------------------------
+
+    def _usage(self, event: ev.UsageUpdated) -> Items:
+        standing = self._standing
+        standing.window = event.context_window or standing.window
+        if event.usage is None:
+            return []
+        if event.scope == "session":
+            standing.total = event.usage
+        if event.scope != "call":
+            return []
+        step = counts.step(self._provider, event.usage)
+        if event.parent is None:
+            standing.last_step = step
+        said = {"parent_tool_use_id": event.parent} if event.parent is not None else None
+        return [m.UsageUpdateEvent(step_usage=step, extensions=said)]
+
+    def _rate_limit(self, event: ev.RateLimit) -> Items:
+        update = requests.rate_limit(event)
+        return [update] if update is not None else []
+
+    def _error(self, event: ev.Error) -> Items:
+        """Claude's are messages, or end the turn."""
+        if self._provider == "gemini":
+            return [m.SessionStatusEvent(status="error", message=event.message)]
+        if self._provider == "claude" or event.will_retry:
+            return []
+        return [m.TextEvent(text=event.message, kind="error")]
+
+    def _turn_ended(self, event: ev.TurnEnded) -> Items:
+        standing = self._standing
+        if event.synthesized and not self._live:
+            return []
+        usage, usages = event.usage, event.model_usage
+        if self._provider == "codex" and event.dialect != NAME:
+            usage = standing.total if not self._live and standing.total is not None else usage
+            usages = usages or turns.one_model(usage, standing.facts.get("model"), standing.window)
+        done = turns.completion(self._provider, event, self._native, usage, usages, live=self._live)
+        if standing.last_step is not None and self._provider in ("claude", "codex"):
+            done.extensions = {"lastStepUsage": standing.last_step}
+        standing.last_step = None
+        return [done]
+
+
+def _spawn(event: ev.ToolStarted) -> m.SubagentSpawnEvent:
+    given = event.input if isinstance(event.input, dict) else {}
+    resume = _text(given, "resume")
+    return m.SubagentSpawnEvent(
+        call_id=event.call_id,
+        agent_type=_text(given, "subagent_type", "name"),
+        description=_text(given, "description", "prompt", "task"),
+        is_resume=resume is not None,
+        resume_agent_id=resume,
+    )
+
+
+def _text(native: dict[str, Any], *keys: str) -> str | None:
+    return next((native[key] for key in keys if isinstance(native.get(key), str) and native[key]), None)
+
+
+def _at(native: Any, *path: str) -> Any:
+    for key in path:
+        native = native.get(key) if isinstance(native, dict) else None
+    return native
+
+
+def _without_none(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

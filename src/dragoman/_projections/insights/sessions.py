@@ -1,0 +1,111 @@
+"""What is known of a session, as session_init tells it: all of it each time, so that the last one counts."""
+
+from typing import Any, Final
+
+from dragoman._model import events as ev
+from dragoman._projections.insights import model as m
+
+_SHOWN: Final = (
+    "model",
+    "effort",
+    "cwd",
+    "tools",
+    "mcp_servers",
+    "permission_mode",
+    "account",
+    "commands",
+    "models",
+)
+
+
+def facts_of(event: ev.SessionFields) -> dict[str, Any]:
+    """The facts that session_init has a place for."""
+    values = {name: getattr(event, name) for name in _SHOWN}
+    return {
+        name: value for name, value in values.items() if value is not None and value != [] and value != {}
+    }
+
+
+def init(facts: dict[str, Any]) -> m.SessionInitEvent:
+    return m.SessionInitEvent(
+        model=facts.get("model"),
+        reasoning_effort=facts.get("effort"),
+        cwd=facts.get("cwd"),
+        available_tools=facts.get("tools"),
+        mcp_servers=[
+            m.McpServerStatus(name=server.name, status=server.status)
+            for server in facts.get("mcp_servers", [])
+        ]
+        or None,
+        permission_mode=facts.get("permission_mode"),
+        account=_account(facts.get("account")),
+        slash_commands=[
+            m.SlashCommand(
+                name=command.name,
+                description=command.description or "",
+                argument_hint=command.hint or "",
+            )
+            for command in facts.get("commands", [])
+        ]
+        or None,
+        available_models=[_model(item) for item in facts.get("models", [])] or None,
+    )
+
+
+def _account(native: Any) -> m.AccountInfo | None:
+    if not isinstance(native, dict):
+        return None
+    return m.AccountInfo(
+        email=_text(native, "email"),
+        organization=_text(native, "organization"),
+        subscription_type=_text(native, "subscriptionType"),
+        token_source=_text(native, "tokenSource"),
+        api_key_source=_text(native, "apiKeySource"),
+    )
+
+
+def _model(native: Any) -> m.ModelInfo:
+    """A model in whichever of its forms: Claude's value, ACP's modelId, Codex's id."""
+    item = native if isinstance(native, dict) else {"value": str(native)}
+    value = _text(item, "value") or _text(item, "modelId") or _text(item, "id") or _text(item, "model") or ""
+    return m.ModelInfo(
+        value=value,
+        display_name=_text(item, "displayName") or _text(item, "name") or value,
+        description=_text(item, "description") or "",
+    )
+
+
+def started(item: m.SessionInitEvent) -> ev.SessionStarted:
+    """The canonical event of a session_init."""
+    return ev.SessionStarted(
+        model=item.model,
+        effort=item.reasoning_effort,
+        cwd=item.cwd,
+        tools=item.available_tools or [],
+        mcp_servers=[
+            ev.McpServer(name=server.name, status=server.status) for server in item.mcp_servers or []
+        ],
+        permission_mode=item.permission_mode,
+        account=_plain(item.account),
+        commands=[
+            ev.SlashCommand(
+                name=command.name,
+                description=command.description or None,
+                hint=command.argument_hint or None,
+            )
+            for command in item.slash_commands or []
+        ],
+        models=[_plain(model) for model in item.available_models or []],
+    )
+
+
+def _plain(part: m.Part | None) -> dict[str, Any]:
+    if part is None:
+        return {}
+    values = zip(part.__struct_encode_fields__, part.__struct_fields__, strict=True)
+    return {shown: value for shown, name in values if (value := getattr(part, name)) is not None}
+
+
+def _text(native: dict[str, Any], key: str) -> str | None:
+    value = native.get(key)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,147 @@
+"""The published event models that other programs speak: one table, one interface.
+
+A published view is a package in `views/` whose `__init__` offers:
+
+- `projector(*, profile, extended, agent_family)` -> a `Projector`. Fed canonical events one by one, it gives the
+  items of its model, and what it still held back at `end`. It never raises, whatever the events and their order.
+- `schema(*, extended)` -> the JSON Schema of one line of that view.
+- `refusal(*, extended, agent_family)` -> why this view cannot show that family, or "" if it can.
+- `read(lines)` -> canonical events, as far as the model carries them (left out by a model that cannot be read).
+
+`profile`: `seed` is a pure function of the stream, each line is projected when it comes, exactly by the published
+tables; `live` holds an error of the agent until the turn's result, which alone says whether it was final.
+`extended` adds what the model's tables name but its strict schema does not have.
+`agent_family` is `claude`, `codex`, `gemini`, `acp` or any other name; "" takes it from the events (`family_of`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any, Final, Literal, Protocol, cast
+
+import msgspec
+from msgspec import Struct
+
+from dragoman._model.errors import UsageError
+from dragoman._model.events import Event
+from dragoman._wire.jsontext import MAX_DEPTH, bounded, repaired
+
+Profile = Literal["seed", "live"]
+PROFILES: Final[tuple[Profile, ...]] = ("seed", "live")
+
+VIEWS: Final[Mapping[str, str]] = {
+    "agent-event": "dragoman._projections.agent_event",
+    "insights": "dragoman._projections.insights",
+    "untether": "dragoman._projections.untether",
+}
+
+READABLE: Final = ("agent-event", "insights")
+"""The views that can be read back."""
+
+_FAMILIES: Final = frozenset(("claude", "codex", "gemini", "acp"))
+
+
+class Projector(Protocol):
+    """One run seen through a published model. All state of the view is here."""
+
+    def feed(self, event: Event) -> list[Struct]:
+        """The items that `event` makes; none for most."""
+
+    def end(self) -> list[Struct]:
+        """What was held back, once no event follows."""
+
+    def encode(self, item: Struct) -> bytes:
+        """One line of the view, without its newline."""
+
+
+class View(Protocol):
+    """What the package of a published model offers."""
+
+    def projector(
+        self, *, profile: Profile = "seed", extended: bool = False, agent_family: str = ""
+    ) -> Projector: ...
+
+    def schema(self, *, extended: bool = False) -> dict[str, Any]: ...
+
+    def refusal(self, *, extended: bool = False, agent_family: str = "") -> str: ...
+
+
+class ReadableView(View, Protocol):
+    """One whose lines can become canonical events again."""
+
+    def looks_like(self, value: dict[str, Any]) -> bool: ...
+
+    def read(self, lines: Iterable[bytes]) -> Iterator[Event]: ...
+
+
+def view(name: str) -> View:
+    """The package of the published model `name` (a key of VIEWS), imported when first asked for."""
+    return cast(View, import_module(VIEWS[name]))
+
+
+def readable(name: str) -> ReadableView:
+    """The same for one of READABLE."""
+    return cast(ReadableView, import_module(VIEWS[name]))
+
+
+def detect(value: dict[str, Any]) -> str | None:
+    """Which published model a line is of, if any."""
+    return next((name for name in READABLE if readable(name).looks_like(value)), None)
+
+
+def family_of(event: Event) -> str:
+    """Whose tables apply to `event`: the dialect says it, since one agent may speak several."""
+    prefix = event.dialect.partition("_")[0]
+    return prefix if prefix in _FAMILIES else event.agent
+
+
+def refused(view_name: str, *, extended: bool, agent_family: str) -> None:
+    """Raise UsageError, with the reason, if the view cannot show that family."""
+    why = view(view_name).refusal(extended=extended, agent_family=agent_family)
+    if why:
+        raise UsageError(why)
+
+
+def project(events: Iterable[Event], projector: Projector) -> Iterator[Struct]:
+    """All items of a finished stream."""
+    for event in events:
+        yield from projector.feed(event)
+    yield from projector.end()
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def encode(item: Struct) -> bytes:
+    """An item as JSON. Never raises: what JSON cannot hold is repaired."""
+    try:
+        return _encoder.encode(item)
+    except (UnicodeEncodeError, RecursionError, OverflowError):
+        return _encoder.encode(repaired(_plain(item, MAX_DEPTH)))
+
+
+def _plain(value: Any, room: int) -> Any:
+    """`value` without structs and without depth, defaults left out as the encoder leaves them out."""
+    if isinstance(value, Struct):
+        config, defaults = value.__struct_config__, _defaults(type(value))
+        plain = {config.tag_field: config.tag} if config.tag_field else {}
+        for name, shown in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
+            item = getattr(value, name)
+            if name not in defaults or item != defaults[name]:
+                plain[shown] = _plain(item, room - 1)
+        return plain
+    if room > 0 and isinstance(value, list):
+        return [_plain(item, room - 1) for item in value]
+    if room > 0 and isinstance(value, dict):
+        return {key: _plain(item, room - 1) for key, item in value.items()}
+    return bounded(value, room)
+
+
+def _defaults(cls: type[Struct]) -> dict[str, Any]:
+    """What the encoder leaves out, by field; empty where it writes everything."""
+    if not cls.__struct_config__.omit_defaults:
+        return {}
+    return {
+        field.name: field.default
+        for field in msgspec.structs.fields(cls)
+        if field.default is not msgspec.NODEFAULT
+    }

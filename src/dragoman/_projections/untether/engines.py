@@ -1,0 +1,102 @@
+"""The engines: what Untether does differently for each agent, in one table."""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from dragoman._model.events import Event
+from dragoman._projections.published import family_of
+from dragoman._projections.untether.model import ActionKind
+
+AnswerPolicy = Literal["result", "all"]
+"""result: what the agent calls its result, else the last text. all: every text of the turn, joined as it came."""
+
+UsageForm = Literal["claude", "codex", "gemini", "plain"]
+
+
+class Engine(Struct, frozen=True, kw_only=True):
+    name: str
+    path_keys: tuple[str, ...] = ("file_path", "path", "filePath")
+    """The inputs that name a file, in the words of version 0.35."""
+    task_kind: ActionKind = "tool"
+    """What starting a subagent is."""
+    answer: AnswerPolicy = "result"
+    usage: UsageForm = "plain"
+    thinking: bool = False
+    """Thoughts are notes."""
+    plans: bool = False
+    """Plans are notes; elsewhere they are tools, and shown as such."""
+    turns: bool = False
+    """Turns are actions."""
+    compactions: bool = False
+    errors_end: bool = False
+    """Seed profile: an error ends the stream at once."""
+    orphans: Literal["drop", "anonymous", "show"] = "show"
+    """Seed profile: what becomes of a result whose call was never seen."""
+    end_is_success: bool = False
+    """A process that exits well without a result has done its work, if its session is known."""
+    preview: Literal["output", "result", ""] = "output"
+    """Which preview of a tool's output its detail holds."""
+    reconnects: bool = False
+    """All its retries are one note, not one each."""
+    titled: bool = False
+    """A run is titled with its model."""
+    says_errors: bool = False
+    """An error stands for an answer that is missing."""
+    asks: str = "RequestPermission"
+    """What the agent calls its permission requests."""
+
+
+ENGINES: Final[Mapping[str, Engine]] = {
+    engine.name: engine
+    for engine in (
+        Engine(
+            name="claude",
+            path_keys=("file_path", "path"),
+            task_kind="subagent",
+            usage="claude",
+            thinking=True,
+            orphans="anonymous",
+            preview="result",
+            titled=True,
+            asks="CanUseTool",
+        ),
+        Engine(
+            name="codex",
+            usage="codex",
+            thinking=True,
+            plans=True,
+            turns=True,
+            end_is_success=True,
+            reconnects=True,
+            preview="",
+            asks="Approval",
+        ),
+        Engine(name="gemini", answer="all", usage="gemini", errors_end=True, orphans="drop"),
+        Engine(
+            name="opencode",
+            path_keys=("file_path", "filePath"),
+            answer="all",
+            errors_end=True,
+            says_errors=True,
+        ),
+        Engine(name="pi", path_keys=("path",), task_kind="subagent", compactions=True, orphans="anonymous"),
+        Engine(
+            name="amp",
+            path_keys=("file_path", "path"),
+            task_kind="subagent",
+            answer="all",
+            thinking=True,
+            orphans="drop",
+        ),
+    )
+}
+
+
+def engine_of(event: Event, agent_family: str = "") -> Engine:
+    """The engine that speaks: of the family where that is one, else by the agent's own name."""
+    for name in (agent_family, family_of(event), event.agent):
+        if name in ENGINES:
+            return ENGINES[name]
+    return Engine(name=event.agent or family_of(event))

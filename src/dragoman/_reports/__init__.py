@@ -1,0 +1,1 @@
+"""Events for people: transcript, totals, changes, and a stream enriched by its session file."""

@@ -1,0 +1,232 @@
+"""A connection: an agent process, and the sessions in it.
+
+    async with connection:
+        one, two = await connection.session(cwd="here"), await connection.session(cwd="there")
+
+Whatever ends the block (its end, an exception, cancellation, a time limit), the agent is stopped in good order
+and nothing that it started stays behind.
+"""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dragoman._model.capabilities import Capability
+from dragoman._model.commands import OpenSession
+from dragoman._model.config import Approve
+from dragoman._model.errors import AgentFailed, SessionNotFound, UsageError
+from dragoman._model.events import CommandEnded, Event, RunEnded
+from dragoman._model.frames import Exit, StopReason
+from dragoman._policy.policy import Policy
+from dragoman._runtime.answering import Answering
+from dragoman._runtime.host.host import Host
+from dragoman._runtime.limits import Limits, LimitWatch
+from dragoman._runtime.locks import SessionLocks
+from dragoman._runtime.plan import Plan
+from dragoman._runtime.process import stopping
+from dragoman._runtime.process.timeouts import watch
+from dragoman._runtime.requests import Handler
+from dragoman._runtime.run import FrameSink, Run
+from dragoman._runtime.session import Session
+from dragoman._runtime.streams import EarlyEvents, EventStream
+
+
+class Connection:
+    """An agent process, and the sessions in it."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        handler: Handler | None = None,
+        approve: Approve = "ask",
+        policy: Policy | None = None,
+        limits: Limits | None = None,
+        recorder: FrameSink | None = None,
+        timeout: float | None = None,
+        idle_timeout: float | None = None,
+        locks: SessionLocks | None = None,
+    ) -> None:
+        self.run = Run(plan, recorder, lambda requests: self.answering.attend(requests))
+        """What goes on beneath."""
+        self.answering = Answering(self.run, policy or Policy(approve), handler, self._session_of)
+        self.sessions: dict[str, Session] = {}
+        """Those that are open, by id."""
+        self.locks = locks
+        """Keeps other runs away from them."""
+        self._only: Session | None = None
+        self._early = EarlyEvents()
+        self._limits = LimitWatch(limits) if limits else None
+        self._timeouts = partial(watch, self.run, self.run.busy, self.stop, timeout, idle_timeout)
+        self._group: TaskGroup | None = None
+
+    # --- what it is --------------------------------------------------------------------------------------
+
+    @property
+    def agent(self) -> str:
+        return self.run.plan.agent
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return self.run.plan.capabilities
+
+    @property
+    def result(self) -> RunEnded | None:
+        """The last event, once the run is over."""
+        return self.run.standing.result
+
+    @property
+    def exit(self) -> Exit | None:
+        """How the process ended, once it did."""
+        return self.run.exit
+
+    @property
+    def recording_error(self) -> Exception | None:
+        """Why the recording is incomplete, if it is."""
+        return self.run.recording_error
+
+    # --- its life ----------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        if self._group is not None:
+            raise UsageError("a session can be entered only once; open another one")
+        self.run.fanout.add(self._early)
+        if self._limits is not None:
+            self.run.fanout.add(self._limits)
+        await self._wait_for_session()
+        self.run.start()
+        self._group = anyio.create_task_group()
+        await self._group.__aenter__()
+        self._group.start_soon(self.run.live, self._look_after)
+        return self
+
+    async def _wait_for_session(self) -> None:
+        if self.locks is None:
+            return
+        self.run.fanout.add(self.locks)
+        try:
+            await self.locks.enter()
+        except BaseException:
+            self.run.call_off()
+            raise
+
+    async def _look_after(self) -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._timeouts)
+            if self._limits is not None:
+                tasks.start_soon(self._limits.watch, self.stop)
+            tasks.start_soon(stopping.see_off, self.run)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._group is not None
+        try:
+            await self.close()
+        except BaseException:  # interrupted a second time, while stopping
+            self.run.child.kill()
+            raise
+        finally:
+            self._group.cancel_scope.shield = True
+            if self._group.cancel_scope.cancel_called:
+                await self._group.__aexit__(kind, error, trace)
+            else:  # an error of the block is its own, not one of a group
+                await self._group.__aexit__(None, None, None)
+
+    async def close(self) -> None:
+        """End the run. Open turns are cancelled."""
+        if self._limits is not None and self._limits.reached is not None:
+            await self.stop("limited", self._limits.reached)
+        await self.stop("cancelled" if self._group is not None and self.run.busy() else "closed")
+
+    async def stop(self, reason: StopReason, detail: str | None = None) -> None:
+        """End the run and put on record why. Comes back when it is over; cannot be cancelled."""
+        if self._group is None:
+            if self.locks is not None:
+                self.locks.give_up()
+            return
+        run = self.run
+        with anyio.CancelScope(shield=True):
+            if run.stopping is None and run.exit is None and not run.child.exited.is_set():
+                run.stop_for(reason, detail)
+                await stopping.stop(run)
+            await run.ended.wait()
+
+    # --- its sessions ------------------------------------------------------------------------------------
+
+    async def session(
+        self,
+        cwd: str | os.PathLike[str] | None = None,
+        *,
+        resume: str | None = None,
+        mcp_servers: Mapping[str, Any] | None = None,
+    ) -> Session:
+        """Open one more session, or go on with an earlier one. It lasts until it is closed, or the connection."""
+        if resume in self.sessions:
+            raise UsageError(f"session {resume} is open already")
+        run, where = self.run, self._where(cwd)
+        await self._ready()
+        if self.locks is not None and resume is not None:
+            await self.locks.acquire(resume)
+        said = EventStream()  # of a session whose name is not known yet
+        run.fanout.add(said)
+        ended = await run.ask(OpenSession(cwd=where, resume=resume, mcp_servers=dict(mcp_servers or {})))
+        if ended is None or not ended.ok or ended.session is None:
+            if self.locks is not None and resume is not None:
+                self.locks.release(resume)
+            raise self._not_opened(ended, resume)
+        id = ended.session
+        early = [event for event in said.drain() if event.session == id]
+        session = self.sessions[id] = Session(self, self._host(where), id, early=early)
+        return session
+
+    def alone(self, prompt: str | None = None) -> Session:
+        """The one session of a process that has no other. Its life is the connection's."""
+        self._only = Session(self, self._host(self._where()), prompt=prompt)
+        return self._only
+
+    def _where(self, cwd: str | os.PathLike[str] | None = None) -> str:
+        return os.path.abspath(cwd if cwd is not None else self.run.plan.cwd or os.getcwd())
+
+    def _host(self, cwd: str) -> Host:
+        plan = self.run.plan
+        return Host([cwd, *plan.roots], plan.env, read_only=plan.read_only)
+
+    def events(self) -> EventStream:
+        """All events of all sessions from now on; before the first turn, from the run's start."""
+        stream = EventStream()
+        if self._early.kept:
+            stream.put(list(self._early.kept))
+        self.run.fanout.add(stream)
+        return stream
+
+    def prompted(self) -> None:
+        """A turn is about to begin: who listens from now on hears it from its stream."""
+        self._early.prompted = True
+
+    def heard(self) -> None:
+        """Its only session is listened to: that is enough."""
+        self._early.heard()
+
+    async def _ready(self) -> None:
+        """The agent has answered the first line, so that more can be asked of it."""
+        stream, standing = self.events(), self.run.standing
+        while not standing.ready:
+            if standing.refusal is not None:
+                raise AgentFailed(standing.refusal.message, agent=self.agent)
+            if not await stream.batch():
+                raise self.run.gone("it was ready")
+
+    def _not_opened(self, ended: CommandEnded | None, resume: str | None) -> Exception:
+        why = ended.error.message if ended is not None and ended.error is not None else "it names no session"
+        if resume is not None:
+            return SessionNotFound(f"{self.agent} does not open session {resume}: {why}", agent=self.agent)
+        return AgentFailed(f"{self.agent} opens no session: {why}", agent=self.agent, native=why)
+
+    def _session_of(self, event: Event) -> Session | None:
+        return self._only or self.sessions.get(event.session or "")

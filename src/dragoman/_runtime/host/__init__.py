@@ -1,0 +1,1 @@
+"""What an agent may ask its client to do: files and terminals."""

@@ -1,0 +1,153 @@
+"""The host: files and terminals that an agent asks its client for, within the session's directories."""
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskGroup
+
+from dragoman._model.events import HostCalled, PermissionRequested, ToolKind
+from dragoman._runtime.host.files import Files, Refused
+from dragoman._runtime.host.terminals import Terminals
+
+__all__ = ["OFFERS", "Host", "Place", "Refused"]
+
+OFFERS: Final = frozenset(("fs", "terminal"))
+"""What a client that has a host can say it offers."""
+
+_METHODS: Final[dict[str, ToolKind | None]] = {
+    "fs/read_text_file": None,
+    "fs/write_text_file": "edit",
+    "terminal/create": "execute",
+    "terminal/output": None,
+    "terminal/wait_for_exit": None,
+    "terminal/kill": None,
+    "terminal/release": None,
+}
+"""What can be asked, and as which kind of tool it needs a permission, if it needs one."""
+
+
+class Place:
+    """A place in a queue: it is its turn when those before it are done."""
+
+    def __init__(self, before: anyio.Event | None) -> None:
+        self.done = anyio.Event()
+        self._before = before
+
+    async def __aenter__(self) -> None:
+        if self._before is not None:
+            await self._before.wait()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.done.set()
+
+
+class Host:
+    """The files and terminals of one session. `roots` are its directories, the first is where it works."""
+
+    def __init__(self, roots: Sequence[str], env: Mapping[str, str], *, read_only: bool = False) -> None:
+        self.cwd = roots[0] if roots else None
+        """Where the session works."""
+        self._files = Files(roots)
+        self._terminals = Terminals(self._files, env)
+        self._read_only = read_only
+        self._queues: dict[str, anyio.Event] = {}
+
+    def does(self, call: HostCalled) -> bool:
+        return call.method in _METHODS
+
+    def queue(self, call: HostCalled) -> Place:
+        """Calls about the same file or terminal are served in the order in which they came; only nobody has to
+        wait for one that waits itself."""
+        about = _text(call.params, "terminalId") or _text(call.params, "path") or ""
+        place = Place(self._queues.get(about))
+        if about and call.method != "terminal/wait_for_exit":
+            self._queues[about] = place.done
+        return place
+
+    def permission(self, call: HostCalled) -> PermissionRequested | None:
+        """The permission that a call needs, if any."""
+        kind = _METHODS[call.method]
+        if kind is None:
+            return None
+        return PermissionRequested(
+            request_id=call.request_id,
+            call_id=call.call_id,
+            tool_name=call.method,
+            kind=kind,
+            input=call.params,
+            title=_text(call.params, "path") or _command(call.params),
+            session=call.session,
+            turn=call.turn,
+            agent=call.agent,
+            dialect=call.dialect,
+            synthesized=True,
+        )
+
+    async def do(self, call: HostCalled, tasks: TaskGroup) -> dict[str, Any]:
+        """The answer to a call that is allowed. Raises Refused."""
+        params, files, terminals = call.params, self._files, self._terminals
+        if self._read_only and _METHODS[call.method] is not None:
+            raise Refused("Denied: this session is read-only.")
+        if call.method == "fs/read_text_file":
+            path, line, limit = _needed(params, "path"), _count(params, "line"), _count(params, "limit")
+            return {"content": await to_thread.run_sync(files.read, path, line, limit)}
+        if call.method == "fs/write_text_file":
+            await to_thread.run_sync(files.write, _needed(params, "path"), _needed(params, "content"))
+            return {}
+        if call.method == "terminal/create":
+            terminal = terminals.create(
+                _needed(params, "command"),
+                [item for item in _items(params, "args") if isinstance(item, str)],
+                env={_needed(item, "name"): _needed(item, "value") for item in _items(params, "env")},
+                cwd=_text(params, "cwd"),
+                limit=_count(params, "outputByteLimit"),
+            )
+            tasks.start_soon(terminal.live)
+            return {"terminalId": terminal.id}
+        terminal = terminals.find(_needed(params, "terminalId"))
+        if call.method == "terminal/output":
+            return terminal.output()
+        if call.method == "terminal/wait_for_exit":
+            return await terminal.wait()
+        if call.method == "terminal/release":
+            terminals.forget(terminal)
+            await terminal.release()
+        else:
+            await terminal.kill()
+        return {}
+
+    async def close(self) -> None:
+        """End every terminal."""
+        await self._terminals.close()
+
+
+def _command(params: Any) -> str | None:
+    words = [_text(params, "command"), *(item for item in _items(params, "args") if isinstance(item, str))]
+    return " ".join(word for word in words if word) or None
+
+
+def _needed(params: Any, key: str) -> str:
+    value = _text(params, key)
+    if value is None:
+        raise Refused(f"Invalid params: {key} is missing, or no text.")
+    return value
+
+
+def _text(params: Any, key: str) -> str | None:
+    value = params.get(key) if isinstance(params, dict) else None
+    return value if isinstance(value, str) else None
+
+
+def _count(params: Any, key: str) -> int | None:
+    value = params.get(key) if isinstance(params, dict) else None
+    return value if type(value) is int and value >= 0 else None
+
+
+def _items(params: Any, key: str) -> list[Any]:
+    value = params.get(key) if isinstance(params, dict) else None
+    return value if isinstance(value, list) else []

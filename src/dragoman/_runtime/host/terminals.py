@@ -1,0 +1,167 @@
+"""Commands that an agent has its client run: real processes, each in a session of its own, whose output is kept
+until the agent has no more use for it. None outlives its terminal."""
+
+import codecs
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any, Final
+
+import anyio
+
+from dragoman._runtime.host.files import Files, Refused
+from dragoman._runtime.process import pipes
+from dragoman._runtime.process.child import Process
+
+KEPT: Final = 1 << 20
+"""Bytes of output that are kept if the agent does not say how many."""
+
+
+class Terminals:
+    """The terminals of one session. `env` is what their commands see of the environment."""
+
+    def __init__(self, files: Files, env: Mapping[str, str]) -> None:
+        self._files = files
+        self._env = env
+        self._ids = count(1)
+        self._open: dict[str, Terminal] = {}
+
+    def create(
+        self,
+        command: str,
+        args: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: str | None = None,
+        limit: int | None = None,
+    ) -> "Terminal":
+        """Start a command. Its caller keeps it alive with `live`."""
+        where = self._files.real(cwd or ".")
+        variables = {**self._env, **env}
+        try:
+            popen = subprocess.Popen(
+                _argv(command, args, variables, where),
+                bufsize=0,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                cwd=where,
+                env=variables,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise Refused(f"{command} cannot be run: {why}") from error
+        terminal = Terminal(f"terminal-{next(self._ids)}", popen, KEPT if limit is None else limit)
+        self._open[terminal.id] = terminal
+        return terminal
+
+    def find(self, id: str) -> "Terminal":
+        if id not in self._open:
+            raise Refused(f"There is no terminal {id}.")
+        return self._open[id]
+
+    def forget(self, terminal: "Terminal") -> None:
+        self._open.pop(terminal.id, None)
+
+    async def close(self) -> None:
+        while self._open:
+            _, terminal = self._open.popitem()
+            await terminal.release()
+
+
+def _argv(command: str, args: Sequence[str], env: Mapping[str, str], cwd: str) -> list[str]:
+    """A program and its arguments; one text that names no program is for the shell."""
+    program = os.path.join(cwd, command) if os.path.dirname(command) else command
+    if args or shutil.which(program, path=env.get("PATH", os.defpath)):
+        return [command, *args]
+    return ["/bin/sh", "-c", command]
+
+
+class Terminal:
+    """One command, from its start to its release."""
+
+    def __init__(self, id: str, popen: "subprocess.Popen[bytes]", limit: int) -> None:
+        self.id = id
+        self._process = Process(popen)
+        self._pipe = pipes.ready(popen.stdout)
+        self._kept = bytearray()
+        self._limit = limit
+        self._cut = False
+        self._over = anyio.Event()
+        """The command has ended, and all that it wrote is here."""
+        self._unwanted = anyio.Event()
+        self._gone = anyio.Event()
+
+    async def live(self) -> None:
+        """Take in what it writes, until it is released. What it left running goes on, as in any terminal, but
+        not longer than that."""
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(pipes.pump, self._pipe, self._take)
+                tasks.start_soon(self._await_end)
+                await self._unwanted.wait()
+                tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.kill()
+            self._pipe.close()
+            self._gone.set()
+
+    async def _await_end(self) -> None:
+        await self._process.reap()
+        self._process.family.look()
+        self._end()
+
+    def _end(self) -> None:
+        pipes.drain(self._pipe, self._take)
+        self._over.set()
+
+    def _take(self, chunk: bytes) -> None:
+        self._kept += chunk
+        if len(self._kept) > self._limit:
+            del self._kept[: len(self._kept) - self._limit]
+            self._cut = True
+
+    # --- what can be asked of it -------------------------------------------------------------------------
+
+    def output(self) -> dict[str, Any]:
+        """What it wrote: the last of it, if it is more than shall be kept."""
+        if not self._over.is_set():
+            pipes.drain(self._pipe, self._take)
+        over = self._over.is_set()
+        text = codecs.getincrementaldecoder("utf-8")("replace").decode(_whole(self._kept, self._cut), over)
+        data = text.encode()  # longer than what was read, where that was no text
+        if cut := len(data) > self._limit:
+            text = _whole(data[len(data) - self._limit :], cut).decode()
+        status = {"exitStatus": self._status()} if over else {}
+        return {"output": text, "truncated": self._cut or cut, **status}
+
+    async def wait(self) -> dict[str, Any]:
+        """How it ended, once it has."""
+        await self._over.wait()
+        return self._status()
+
+    async def kill(self) -> None:
+        """End the command, with all it started; what it wrote stays."""
+        await self._process.end()
+        if not self._over.is_set():
+            self._end()
+
+    async def release(self) -> None:
+        """End it for good."""
+        self._unwanted.set()
+        await self._gone.wait()
+
+    def _status(self) -> dict[str, Any]:
+        return {"exitCode": self._process.code, "signal": self._process.signal}
+
+
+def _whole(data: bytes | bytearray, cut: bool) -> bytes:
+    """Without the rest of a character whose beginning was cut off."""
+    start = 0
+    while cut and start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
+        start += 1
+    return bytes(data[start:])

@@ -1,0 +1,291 @@
+"""Two runs of one session never overlap, in one process or between processes: agents write to a session's file
+without asking who else does, and what two of them write is lost to both.
+
+Who wants a session draws a ticket: a numbered file, held under flock for as long as its owner needs it. All
+tickets with lower numbers come first, so the order is that of arrival and nobody is passed over. The kernel lets
+go of a lock with its owner, however that one ended: a dead owner's ticket is free at once, and the number of a
+process that was used again cannot keep it. Waiting is a thread that sleeps in flock; nothing is polled.
+
+Under the state directory, `locks/arrivals` holds the last number given out, `locks/<sha256 of name>.<number>` the
+tickets. The name is `agent:id`; where only "the latest session" is known, `agent:latest:directory`.
+"""
+
+import fcntl
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from threading import Thread
+from typing import Final
+
+import anyio
+
+from dragoman._model.errors import DragomanError, TimedOut
+from dragoman._model.events import Event, SessionStarted, SessionUpdated
+from dragoman._runtime.streams import EventStream
+
+log = logging.getLogger("dragoman")
+
+_LATEST: Final = frozenset(("latest", "last"))
+"""What stands for the most recent session where an id would."""
+
+
+class GaveUp(DragomanError):
+    """The run was stopped while it waited for its session."""
+
+    exit_status = 130
+
+
+def state_directory() -> Path:
+    """Where the locks are."""
+    given = os.environ.get("XDG_STATE_HOME", "")
+    home = Path(given) if os.path.isabs(given) else Path("~/.local/state").expanduser()
+    return home / "dragoman" / "locks"
+
+
+def lock_name(agent: str, session: str, cwd: str) -> str:
+    """What is locked for a session. Flags and `latest` are no ids, and Gemini takes a number for a place in its
+    list: whichever session that is, it is one of this directory."""
+    place = agent == "gemini" and session.isascii() and session.isdigit()
+    if place or session.startswith("-") or session.lower() in _LATEST:
+        return f"{agent}:latest:{os.path.realpath(cwd)}"
+    return f"{agent}:{session}"
+
+
+# --- tickets -----------------------------------------------------------------------------------------------
+
+_held: set[int] = set()
+"""File descriptors of the tickets of this process."""
+
+
+def _let_go_of_inherited() -> None:
+    """A forked child is not the owner: with its copy open, the lock would outlive the owner."""
+    for fd in _held:
+        with suppress(OSError):
+            os.close(fd)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go_of_inherited)
+
+
+class Ticket:
+    """A place in the queue for a name. Drawing one is `draw`; `leave` gives it back."""
+
+    def __init__(self, path: Path, number: int, fd: int) -> None:
+        self.number = number
+        self._path = path
+        self._fd = fd
+        self._owner = os.getpid()
+        self._left = False
+        _held.add(fd)
+
+    def ahead(self) -> list[Path]:
+        """The tickets before this one, the nearest first; some of them may be free by now."""
+        key = self._path.stem
+        numbers = [number for name, number in _tickets(self._path.parent) if name == key]
+        before = sorted((number for number in numbers if number < self.number), reverse=True)
+        return [_path(self._path.parent, key, number) for number in before]
+
+    async def turn(self) -> None:
+        """Comes back when nobody is ahead any more. May be cancelled; the ticket stays good until `leave`."""
+        for path in self.ahead():
+            await _freed(path)
+
+    def leave(self) -> None:
+        """Give it back. Does nothing the second time, or in a child of its owner."""
+        if not self._left and self._owner == os.getpid():
+            self._left = True
+            _held.discard(self._fd)
+            with suppress(OSError):
+                self._path.unlink()
+            os.close(self._fd)
+
+
+def draw(name: str) -> Ticket:
+    """The next ticket for `name`. Raises OSError or RuntimeError where the state directory cannot be used."""
+    folder = state_directory()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    key = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    with _arrivals(folder) as arrivals:
+        last = max([_last(arrivals), *_alive(folder)])
+        number = last + 1
+        os.pwrite(arrivals, b"%-20d" % number, 0)
+        path = _path(folder, key, number)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        os.write(fd, b"%d" % os.getpid())
+    return Ticket(path, number, fd)
+
+
+@contextmanager
+def _arrivals(folder: Path) -> Iterator[int]:
+    """Alone at the entrance, for the few microseconds that drawing takes."""
+    fd = os.open(folder / "arrivals", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _last(arrivals: int) -> int:
+    text = os.pread(arrivals, 20, 0).strip()
+    return int(text) if text.isdigit() else 0
+
+
+def _alive(folder: Path) -> Iterator[int]:
+    """The numbers in use; tickets that a dead owner left are swept away."""
+    for key, number in list(_tickets(folder)):
+        path = _path(folder, key, number)
+        with suppress(FileNotFoundError):
+            fd = os.open(path, os.O_RDONLY)
+            if _is_free(fd):
+                path.unlink(missing_ok=True)
+            else:
+                yield number
+            os.close(fd)
+
+
+def _tickets(folder: Path) -> Iterator[tuple[str, int]]:
+    for name in os.listdir(folder):
+        key, _, number = name.partition(".")
+        if number.isdigit():
+            yield key, int(number)
+
+
+def _path(folder: Path, key: str, number: int) -> Path:
+    return folder / f"{key}.{number}"
+
+
+def _is_free(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+async def _freed(path: Path) -> None:
+    """Comes back when the ticket at `path` is given back, or its owner is dead.
+
+    The thread is a daemon that can be forgotten: nothing interrupts a flock, and a program that wants to end
+    shall not wait for it. It tells its news by closing a pipe, which every event loop can wait for.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    if _is_free(fd):
+        os.close(fd)
+        return
+    reader, writer = os.pipe()
+    Thread(target=_watch, args=(fd, writer), name="dragoman lock", daemon=True).start()
+    try:
+        await anyio.wait_readable(reader)
+    finally:
+        os.close(reader)
+
+
+def _watch(fd: int, writer: int) -> None:
+    with suppress(OSError):
+        fcntl.flock(fd, fcntl.LOCK_SH)
+    os.close(fd)
+    os.close(writer)
+
+
+def _owner_of(path: Path) -> str:
+    with suppress(OSError):
+        return f"process {path.read_text()}"
+    return "another run"
+
+
+# --- the locks of a run ------------------------------------------------------------------------------------
+
+
+class SessionLocks(EventStream):
+    """The sessions that one run has to itself. It listens to the run: what a new session is called is known only
+    when the agent says so, and when the run is over all of them are free.
+
+    Where nothing can be locked, there is a warning and no lock: better two runs than none.
+    """
+
+    def __init__(self, agent: str, cwd: str, first: str | None = None, patience: float | None = None) -> None:
+        super().__init__()
+        self._agent = agent
+        self._cwd = cwd
+        self._first = first
+        self._patience = patience
+        self._tickets: dict[str, Ticket] = {}
+        self._waiting: anyio.CancelScope | None = None
+
+    async def enter(self) -> None:
+        """Wait for the session that the run is about, where it is known before it starts."""
+        if self._first is not None:
+            await self.acquire(self._first)
+
+    async def acquire(self, session: str) -> None:
+        """Wait until no other run has the session. Raises TimedOut after `patience`, GaveUp after `give_up`."""
+        ticket = self._draw(session)
+        if ticket is None or not (ahead := ticket.ahead()):
+            return
+        why = f"{_owner_of(ahead[0])} is at work in session {session} of {self._agent}"
+        log.warning("waiting: %s", why)
+        with anyio.CancelScope() as waiting, anyio.move_on_after(self._patience) as patience:
+            self._waiting = waiting
+            try:
+                await ticket.turn()
+            except BaseException:
+                self.release(session)
+                raise
+            finally:
+                self._waiting = None
+        if waiting.cancelled_caught:
+            raise GaveUp(f"stopped while waiting: {why}", agent=self._agent)
+        if patience.cancelled_caught:
+            raise TimedOut(f"waited {self._patience:g} s: {why}", agent=self._agent)
+
+    def hold(self, session: str) -> None:
+        """Keep others away from a session that the run is in already."""
+        ticket = self._draw(session)
+        if ticket is not None and (ahead := ticket.ahead()):
+            log.warning("%s is at work in session %s of %s too", _owner_of(ahead[-1]), session, self._agent)
+
+    def release(self, session: str) -> None:
+        ticket = self._tickets.pop(lock_name(self._agent, session, self._cwd), None)
+        if ticket is not None:
+            ticket.leave()
+
+    def give_up(self) -> None:
+        """Wait no longer."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    def _draw(self, session: str) -> Ticket | None:
+        """A ticket for the session; None if there is one already, or there can be none."""
+        name = lock_name(self._agent, session, self._cwd)
+        if name in self._tickets:
+            return None
+        try:
+            ticket = self._tickets[name] = draw(name)
+        except (OSError, RuntimeError) as error:
+            log.warning("session %s of %s is not locked: %s", session, self._agent, error)
+            return None
+        return ticket
+
+    # --- what the run says -------------------------------------------------------------------------------
+
+    def put(self, batch: Sequence[Event]) -> None:
+        for event in batch:
+            if type(event) is SessionStarted and event.session is not None and not event.replay:
+                self.hold(event.session)
+            elif type(event) is SessionUpdated and event.session_id is not None:
+                self.hold(event.session_id)
+
+    def end(self) -> None:
+        for ticket in self._tickets.values():
+            ticket.leave()
+        self._tickets.clear()
+        super().end()

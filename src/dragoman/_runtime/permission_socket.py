@@ -1,0 +1,85 @@
+"""Where a running program is asked for permissions by agents that it did not start itself.
+
+    async with permission_socket.listen(path, handler): ...
+
+`handler(request)` gets a PermissionRequested and says True, False or an Answer, as a session's handler does.
+"""
+
+import json
+import logging
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+
+import anyio
+from anyio.abc import SocketStream
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from dragoman._model.commands import Answer
+from dragoman._model.events import PermissionRequested
+from dragoman._runtime.permission_server import requested
+
+Handler = Callable[[PermissionRequested], Awaitable[bool | Answer]]
+
+LONGEST: Final = 64 * 1024 * 1024
+"""Bytes that a tool's input may have."""
+
+_CUT: Final = (anyio.IncompleteRead, anyio.DelimiterNotFound, anyio.BrokenResourceError)
+
+log = logging.getLogger("dragoman")
+
+
+@asynccontextmanager
+async def listen(
+    path: str | os.PathLike[str], handler: Handler, agent: str = "claude"
+) -> AsyncIterator[None]:
+    """Answer permission servers (`dragoman permission-server --ask PATH`) as long as the block lasts."""
+    listener = await anyio.create_unix_listener(path, mode=0o600)
+    error: Exception | None = None
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(listener.serve, lambda stream: _serve(stream, handler, agent))
+            try:
+                yield
+            except Exception as raised:  # outside the group it is itself again, not one of several
+                error = raised
+            tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await listener.aclose()
+            await anyio.Path(path).unlink(missing_ok=True)
+    if error is not None:
+        raise error
+
+
+async def _serve(stream: SocketStream, handler: Handler, agent: str) -> None:
+    async with stream:
+        answer = await _answer(stream, handler, agent)
+        with suppress(anyio.BrokenResourceError):  # it has hung up
+            await stream.send(json.dumps(answer).encode() + b"\n")
+
+
+async def _answer(stream: SocketStream, handler: Handler, agent: str) -> dict[str, Any]:
+    try:
+        line = await BufferedByteReceiveStream(stream).receive_until(b"\n", LONGEST)
+        arguments = json.loads(line)
+        request = requested(arguments if isinstance(arguments, dict) else {}, agent)
+    except (ValueError, RecursionError, *_CUT) as error:
+        return {"behavior": "deny", "message": f"Denied: the request was not understood ({error})."}
+    try:
+        return _worded(request, await handler(request))
+    except Exception as error:
+        log.exception("the handler failed on a permission for %s", request.tool_name)
+        return {"behavior": "deny", "message": f"Denied: the handler that was asked failed with {error!r}."}
+
+
+def _worded(request: PermissionRequested, verdict: bool | Answer) -> dict[str, Any]:
+    answer = verdict if isinstance(verdict, Answer) else None
+    allowed = answer.decision == "allow" if answer is not None else bool(verdict)
+    if not allowed:
+        return {"behavior": "deny", "message": (answer.message if answer is not None else None) or "Denied."}
+    updated = (
+        answer.updated_input if answer is not None and answer.updated_input is not None else request.input
+    )
+    return {"behavior": "allow", "updatedInput": updated}

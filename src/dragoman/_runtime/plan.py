@@ -1,0 +1,50 @@
+"""The plan: everything that must be known to start one run of an agent, speak with it and stop it."""
+
+from typing import Any, Final, Literal
+
+from msgspec import Struct, field
+
+from dragoman._model.capabilities import Capability
+from dragoman._wire.machine import Machine
+
+StepName = Literal["interrupt", "eof", "SIGINT", "SIGTERM", "SIGKILL"]
+Step = tuple[StepName, float]
+"""What to do, and how many seconds to wait for it to take effect."""
+
+GENTLE_STOP: Final[tuple[Step, ...]] = (
+    ("interrupt", 5.0),
+    ("eof", 5.0),
+    ("SIGINT", 3.0),
+    ("SIGTERM", 3.0),
+    ("SIGKILL", 3.0),
+)
+"""From the gentlest to the last. claude orphans its running tool on SIGTERM, so SIGINT comes before it."""
+
+
+class Plan(Struct, kw_only=True):
+    """One run of one agent, not started yet."""
+
+    agent: str
+    dialect: str
+    argv: list[str]
+    """The first is an absolute path."""
+    machine: Machine
+    env: dict[str, str]
+    """All of it: nothing is inherited beside."""
+    cwd: str | None = None
+    capabilities: frozenset[Capability] = frozenset()
+    one_shot: bool = False
+    """The prompt is in `argv` or in the opening lines: stdin is closed behind them."""
+    spool: bool = False
+    """Its stdout is a file that is read as it grows: for agents that exit before a pipe has taken everything."""
+    stop: tuple[Step, ...] = GENTLE_STOP
+    config: dict[str, Any] = field(default_factory=dict)
+    """What `run.started` says of the configuration."""
+    resume: str | None = None
+    session: str | None = None
+    """The id that a new session will have, where we choose it."""
+    roots: list[str] = field(default_factory=list)
+    """Directories beside `cwd` in which the host serves files and runs commands."""
+    read_only: bool = False
+    """The host changes nothing."""
+    cli_version: str | None = None

@@ -1,0 +1,1 @@
+"""The agent's process: its start, its pipes, its descendants, its end."""

@@ -1,0 +1,328 @@
+"""One run of an agent: its bytes become frames, recorded and interpreted; our lines go the same way.
+
+    up    chunk -> lines -> frame -> recorder -> machine.receive -> events -> all who listen
+    down  command -> machine.send -> lines -> frame -> recorder -> machine.receive -> written
+
+Neither way has an await in it, so frames are numbered, recorded and understood in one order, and two prompts
+at the same moment cannot get in each other's way.
+"""
+
+import logging
+import os
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from itertools import count
+from secrets import token_hex
+from typing import Any, Final, Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+from msgspec import structs
+
+from dragoman._model.commands import Command, Prompt
+from dragoman._model.errors import ProcessExited, Unsupported, UsageError
+from dragoman._model.events import CommandEnded, Event
+from dragoman._model.frames import Direction, Exit, Frame, Launch, StopReason
+from dragoman._runtime.plan import Plan
+from dragoman._runtime.process.child import Child, spawn
+from dragoman._runtime.process.descendants import MARK
+from dragoman._runtime.process.pipes import follow, pump
+from dragoman._runtime.standing import Request, Standing
+from dragoman._runtime.streams import EventStream, Fanout
+from dragoman._wire import note_frames
+from dragoman._wire.lines import LineSplitter
+
+log = logging.getLogger("dragoman")
+
+PIPE_GRACE: Final = 2.0
+"""Seconds that pipes may stay open behind an agent that has exited: some child of its own holds them."""
+
+
+class FrameSink(Protocol):
+    """Where a run is recorded."""
+
+    def begin(self, launch: Launch) -> None: ...
+    def frame(self, frame: Frame) -> None: ...
+    def end(self, exit: Exit) -> None: ...
+    def close(self) -> None: ...
+
+
+class Run:
+    """A run from its start to its end. `attend` hears of requests that want an answer."""
+
+    child: Child
+    tasks: TaskGroup
+    finished: anyio.Event
+    """The agent has said its last word: the turn of a one-shot is over, or its stdout is closed."""
+    ended: anyio.Event
+
+    def __init__(
+        self, plan: Plan, recorder: FrameSink | None, attend: Callable[[Sequence[Request]], None]
+    ) -> None:
+        self.plan = structs.replace(plan, env={**plan.env, MARK: token_hex(8)})
+        self.machine = plan.machine
+        self.standing = Standing()
+        self.fanout = Fanout()
+        self.exit: Exit | None = None
+        self.stopping: StopReason | None = None
+        """Why we stop it, once we do."""
+        self.helped = False
+        """It was made to exit."""
+        self.recording_error: Exception | None = None
+        self.heard = 0.0
+        """When the last frame passed, on the monotonic clock."""
+        self._recorder = recorder
+        self._attend = attend
+        self._begun = False
+        self._started = 0.0
+        self._frames = 0
+        self._ids = count(1)
+        self._waiting: dict[str, str | None] = {}
+        """Prompts that no turn has taken yet and commands not answered yet, and the sessions they are for."""
+
+    def start(self) -> None:
+        """Start the agent. Raises SpawnFailed, or what the recorder raises if it cannot record."""
+        plan = self.plan
+        try:
+            self.child = spawn(plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env, spool=plan.spool)
+            self._started = self.heard = time.monotonic()
+            launch = self._launch()
+            self._begin_recording(launch)
+        except BaseException:
+            self.call_off()
+            raise
+        self.finished, self.ended = anyio.Event(), anyio.Event()
+        self._begun = True
+        output = self.machine.start(launch)
+        self._publish([*output.events, *self._down(output.lines, 0.0)])
+        if plan.one_shot:
+            self.child.stdin.end()
+
+    def call_off(self) -> None:
+        """It will not start: let go of what was prepared."""
+        if self._recorder is not None:
+            self._recorder.close()
+        self.fanout.end()
+
+    def _launch(self) -> Launch:
+        plan = self.plan
+        return Launch(
+            agent=plan.agent,
+            dialect=plan.dialect,
+            argv=plan.argv,
+            cwd=plan.cwd or os.getcwd(),
+            pid=self.child.pid,
+            started=datetime.now(UTC),
+            cli_version=plan.cli_version,
+            resume=plan.resume,
+            config=plan.config,
+        )
+
+    # --- up ----------------------------------------------------------------------------------------------
+
+    async def _listen(self, direction: Direction, scope: anyio.CancelScope) -> None:
+        splitter = LineSplitter()
+
+        def take(chunk: bytes) -> None:
+            if lines := splitter.feed(chunk):
+                self._publish(self._pass(direction, lines, self._clock()))
+                if self.machine.finished or (self.plan.one_shot and self.standing.turned and not self.busy()):
+                    self.finished.set()
+
+        child = self.child
+        try:
+            with scope:
+                if direction == "out" and self.plan.spool:
+                    await follow(child.stdout, take, child.exited)
+                else:
+                    await pump(child.stdout if direction == "out" else child.stderr, take)
+        finally:
+            if (rest := splitter.close()) is not None:
+                self._publish(self._pass(direction, [rest], self._clock(), eol=False))
+            if direction == "out":
+                self.finished.set()
+
+    def _pass(self, direction: Direction, lines: list[bytes], t: float, eol: bool = True) -> list[Event]:
+        """Number, record and interpret lines of one direction; the events that they mean."""
+        events: list[Event] = []
+        receive = self.machine.receive
+        for line in lines:
+            self._frames += 1
+            frame = Frame(self._frames, direction, line, t, eol)
+            if self._recorder is not None:
+                self._record(frame)
+            output = receive(frame)
+            if output.events:
+                events += output.events
+            if output.lines:
+                events += self._down(output.lines, t)
+        return events
+
+    def _publish(self, events: Sequence[Event]) -> None:
+        if events:
+            asked = self.standing.follow(events)
+            self.fanout.put(events)
+            if asked:
+                self._attend(asked)
+
+    def _clock(self) -> float:
+        self.heard = time.monotonic()
+        return round(self.heard - self._started, 6)
+
+    # --- down --------------------------------------------------------------------------------------------
+
+    def say(self, command: Command, note: note_frames.Note | None = None) -> str:
+        """Send a command now; its id. `note` explains it. Raises, before anything is sent, Unsupported and
+        UsageError, and ProcessExited if nobody is there."""
+        if command.needs not in self.plan.capabilities:
+            raise Unsupported(self.plan.agent, command.needs)
+        if not self._begun:
+            raise UsageError("the session is not open: use it with `async with`")
+        if self.exit is not None:
+            raise self.gone(f"it could be sent {command.__struct_config__.tag}")
+        id = command.id or self.next_id()
+        lines = self.machine.send(structs.replace(command, id=id))
+        t = self._clock()
+        events = self._pass("note", [note_frames.write(note)], t) if note is not None else []
+        self._publish(events + self._down(lines, t))
+        if isinstance(command, Prompt):
+            self._waiting[id] = command.session
+        return id
+
+    def next_id(self) -> str:
+        return f"dragoman-{next(self._ids)}"
+
+    async def ask(self, command: Command) -> CommandEnded | None:
+        """Send a command. Comes back with the agent's answer, if it is one that the agent answers."""
+        stream = EventStream()
+        self.fanout.add(stream)
+        id = self.say(command)
+        if not isinstance(command, self.machine.awaited):
+            return None
+        self._waiting[id] = command.session
+        try:
+            async for event in stream:
+                if isinstance(event, CommandEnded) and event.request_id == id:
+                    return event
+        finally:
+            self._waiting.pop(id, None)
+        raise self.gone(f"it answered {command.__struct_config__.tag}")
+
+    def busy(self, session: str | None = None) -> bool:
+        """A turn is open, or something we sent has not been taken up: in that session, else in any."""
+        if self.plan.one_shot and not self.standing.turned:
+            return True
+        turn_of = self.machine.turn_of
+        self._waiting = {id: owner for id, owner in self._waiting.items() if turn_of(id) is None}
+        owners = (*self.standing.turns.values(), *self._waiting.values())
+        return session in owners if session is not None else bool(owners)
+
+    def stop_for(self, reason: StopReason, detail: str | None = None) -> None:
+        """Put on record why the run is about to be stopped."""
+        self.stopping = reason
+        note = note_frames.Stopping(reason=reason, detail=detail)
+        self._publish(self._pass("note", [note_frames.write(note)], self._clock()))
+
+    def _down(self, lines: list[bytes], t: float) -> list[Event]:
+        events = self._pass("in", lines, t)
+        for line in lines:
+            self.child.stdin.put(line)
+        return events
+
+    # --- recording ---------------------------------------------------------------------------------------
+
+    def _begin_recording(self, launch: Launch) -> None:
+        """Who asked for a recording shall not work without one: a failure here ends the run at once."""
+        try:
+            if self._recorder is not None:
+                self._recorder.begin(launch)
+        except BaseException:
+            self.child.kill()
+            self.child.close()
+            raise
+
+    def _record(self, frame: Frame) -> None:
+        """A recording that fails midway (a full disk) must not take the run with it."""
+        assert self._recorder is not None
+        try:
+            self._recorder.frame(frame)
+        except Exception as error:
+            self._give_up_recording(error)
+
+    def _give_up_recording(self, error: Exception) -> None:
+        log.warning("the recording ends here, the run goes on: %s", error)
+        self.recording_error = error
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            with suppress(Exception):
+                recorder.close()
+
+    # --- life and end ------------------------------------------------------------------------------------
+
+    async def live(self, companion: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Everything that goes on while the agent runs. Shielded: only the agent's end ends it, and `companion`."""
+        child = self.child
+        try:
+            with anyio.CancelScope(shield=True):
+                async with anyio.create_task_group() as self.tasks:
+                    self.tasks.start_soon(child.stdin.run)
+                    self.tasks.start_soon(child.reap)
+                    self.tasks.start_soon(child.keep_track, lambda: bool(self.standing.turns))
+                    self.tasks.start_soon(companion)
+                    await self._listen_to_the_end()
+                    self._finish()
+                    self.tasks.cancel_scope.cancel()
+        except BaseException:
+            child.kill()
+            self._finish()
+            raise
+        finally:
+            child.close()
+
+    async def _listen_to_the_end(self) -> None:
+        """Take in all that it says, then end what it started. Only an agent that exits by itself, with 0 and no
+        turn open, may leave something running: it, or who asked it to, meant that to stay."""
+        out, err = anyio.CancelScope(), anyio.CancelScope()
+        async with anyio.create_task_group() as pumps:
+            pumps.start_soon(self._listen, "out", out)
+            pumps.start_soon(self._listen, "err", err)
+            await self.child.exited.wait()
+            if self.helped or self.child.code != 0:
+                await self.child.sweep()
+            for pipe in (err,) if self.plan.spool else (out, err):  # a file is read to its end, however long
+                pipe.deadline = anyio.current_time() + PIPE_GRACE
+        if self.standing.turns and not self.machine.finished:
+            await self.child.sweep()
+
+    def _finish(self) -> None:
+        """The last words: how it exited, and what the machine makes of that."""
+        if self.exit is not None:
+            return
+        child = self.child
+        self.exit = Exit(code=child.code, signal=child.signal, reason=self.stopping, t=self._clock())
+        if self._recorder is not None:
+            try:
+                self._recorder.end(self.exit)
+                self._recorder.close()
+            except Exception as error:
+                self._give_up_recording(error)
+        self._publish(self.machine.end(self.exit).events)
+        if self.standing.result is not None:
+            self.exit = structs.replace(self.exit, stderr_tail=self.standing.result.stderr_tail)
+        self.fanout.end()
+        self.ended.set()
+
+    def gone(self, before: str) -> ProcessExited:
+        """What to raise for something that can no longer be: how it exited, and its last words."""
+        exit, result = self.exit or Exit(), self.standing.result
+        how = exit.signal or (f"code {exit.code}" if exit.code is not None else "unknown how")
+        tail = (result.stderr_tail if result is not None else None) or ""
+        said = f"; it said: {tail.strip()}" if tail.strip() else ""
+        return ProcessExited(
+            f"{self.plan.agent} exited ({exit.reason or how}) before {before}{said}",
+            agent=self.plan.agent,
+            exit_code=exit.code,
+            native=tail or None,
+        )

@@ -1,0 +1,255 @@
+"""A session: one conversation with an agent at work.
+
+    async with session:
+        async for event in session.prompt("Fix the login bug"):
+            ...
+
+It has an agent process to itself and lives as long as that, or is one of several on a connection.
+"""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
+
+import anyio
+from msgspec import structs
+
+from dragoman._model import commands
+from dragoman._model.capabilities import Capability
+from dragoman._model.commands import Answer, AnswerQuestion, Command, Prompt, Reply
+from dragoman._model.content import ContentBlock
+from dragoman._model.errors import DragomanError, UsageError
+from dragoman._model.events import CommandEnded, Event, RunEnded
+from dragoman._model.frames import Exit, StopReason
+from dragoman._projections import published
+from dragoman._projections.published import Profile
+from dragoman._runtime.host.host import Host
+from dragoman._runtime.process import stopping
+from dragoman._runtime.requests import Decision
+from dragoman._runtime.streams import Branch, EarlyEvents, EventStream, Fanout, TurnStream
+from dragoman._runtime.view_stream import ViewStream
+
+if TYPE_CHECKING:
+    from dragoman._runtime.connection import Connection
+
+LAST_TURN: Final = 5.0
+"""Seconds that a turn may take to end when its session is closed."""
+
+
+class Session:
+    """One conversation. With an `id` it is one of several on its connection; without, the only one."""
+
+    def __init__(
+        self,
+        connection: "Connection",
+        host: Host,
+        id: str | None = None,
+        *,
+        prompt: str | None = None,
+        early: Sequence[Event] = (),
+    ) -> None:
+        self.host = host
+        """Does what the agent asks its client to do."""
+        self._connection = connection
+        self._run = connection.run
+        self._id = id
+        self._first_prompt = prompt
+        self._closed = False
+        self._early = EarlyEvents(early)
+        self._fanout = self._run.fanout
+        if id is not None:
+            self._fanout = Fanout()
+            self._branch = Branch(id, self._fanout)
+            self._run.fanout.add(self._branch)
+        self._fanout.add(self._early)
+
+    # --- what it is --------------------------------------------------------------------------------------
+
+    @property
+    def agent(self) -> str:
+        return self._connection.agent
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return self._connection.capabilities
+
+    @property
+    def id(self) -> str | None:
+        """The agent's own session id, once known."""
+        return self._id or self._run.standing.session
+
+    @property
+    def opening(self) -> list[Event]:
+        """The events before the first turn of the run."""
+        return list(self._run.standing.opening)
+
+    @property
+    def result(self) -> RunEnded | None:
+        """The last event, once the run is over."""
+        return self._connection.result
+
+    @property
+    def exit(self) -> Exit | None:
+        """How the process ended, once it did."""
+        return self._connection.exit
+
+    @property
+    def recording_error(self) -> Exception | None:
+        """Why the recording is incomplete, if it is."""
+        return self._connection.recording_error
+
+    # --- its life ----------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        if self._id is None:
+            await self._connection.__aenter__()
+        try:
+            if self._first_prompt is not None:
+                self._say(Prompt(text=self._first_prompt))
+        except BaseException as error:
+            await self.__aexit__(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._id is None:
+            await self._connection.__aexit__(kind, error, trace)
+        else:
+            await self.close()
+
+    async def close(self) -> None:
+        """End the session; an open turn is cancelled. The other sessions of its connection live on."""
+        if self._id is None:
+            await self._connection.close()
+        elif not self._closed:
+            self._closed = True
+            with anyio.CancelScope(shield=True):
+                await self._leave(self._id)
+
+    async def _leave(self, id: str) -> None:
+        self._run.machine.drop_held(id)
+        try:
+            if self._run.exit is None:
+                with anyio.move_on_after(LAST_TURN):
+                    await stopping.interrupt(self._run, id)
+                self._run.say(commands.Close(session=id))
+        except DragomanError:  # it ended meanwhile, and this session with it
+            pass
+        finally:
+            self._connection.sessions.pop(id, None)
+            if self._connection.locks is not None:
+                self._connection.locks.release(id)
+            self._branch.end()
+            await self.host.close()
+
+    async def stop(self, reason: StopReason, detail: str | None = None) -> None:
+        """End the run, with all its sessions, and put on record why. Comes back when it is over."""
+        await self._connection.stop(reason, detail)
+
+    # --- listening ---------------------------------------------------------------------------------------
+
+    def prompt(self, text: str, blocks: Sequence[ContentBlock] = ()) -> EventStream:
+        """Send a prompt; iterate over the events of the turn that takes it, to its turn.ended.
+
+        It is sent at once. While another turn is open it is held, and its turn begins after that one. Leaving
+        the iteration early leaves the turn at work; `interrupt` stops it.
+        """
+        run, id = self._run, self._run.next_id()
+        stream = TurnStream(lambda: run.machine.turn_of(id), self._missed)
+        self._fanout.add(stream)
+        self._early.prompted = True
+        self._connection.prompted()
+        self._say(Prompt(text=text, blocks=list(blocks), id=id))
+        return stream
+
+    def events(self) -> EventStream:
+        """All events from now on, also those between turns; before the first turn, from the beginning."""
+        stream = EventStream()
+        if self._early.kept:
+            stream.put(list(self._early.kept))
+        self._fanout.add(stream)
+        self._early.heard()
+        if self._id is None:
+            self._connection.heard()
+        return stream
+
+    def view(
+        self, name: str, *, profile: Profile = "live", extended: bool = False, agent_family: str = ""
+    ) -> ViewStream:
+        """The same in a model that another program speaks: agent-event, insights or untether. `agent_family` says
+        what an adapter is at heart (claude, codex, gemini), where its name does not."""
+        if name not in published.VIEWS:
+            raise UsageError(f"no view is called {name!r}; known are: {', '.join(published.VIEWS)}")
+        published.refused(name, extended=extended, agent_family=agent_family or self.agent)
+        make = published.view(name).projector
+        return ViewStream(self.events(), make(profile=profile, extended=extended, agent_family=agent_family))
+
+    def _missed(self) -> DragomanError:
+        if self._closed and self._run.exit is None:
+            return UsageError("the session was closed before the turn began")
+        return self._run.gone("the turn began")
+
+    # --- asking ------------------------------------------------------------------------------------------
+
+    async def send(self, command: Command) -> CommandEnded | None:
+        """Send any command. Comes back with the agent's answer, if it is one that the agent answers."""
+        if isinstance(command, commands.Close):
+            await self.close()
+            return None
+        if isinstance(command, Answer | AnswerQuestion | Reply):
+            self._respond(command)
+            return None
+        return await self._run.ask(self._mine(command))
+
+    async def steer(self, text: str, blocks: Sequence[ContentBlock] = ()) -> CommandEnded | None:
+        """Say something into the open turn."""
+        return await self.send(commands.Steer(text=text, blocks=list(blocks)))
+
+    async def interrupt(self) -> CommandEnded | None:
+        """Stop the open turn; the session lives on."""
+        return await self.send(commands.Interrupt())
+
+    async def set_mode(self, mode: str) -> CommandEnded | None:
+        return await self.send(commands.SetMode(mode=mode))
+
+    async def set_model(self, model: str) -> CommandEnded | None:
+        return await self.send(commands.SetModel(model=model))
+
+    async def set_option(self, option: str, value: Any) -> CommandEnded | None:
+        return await self.send(commands.SetOption(option=option, value=value))
+
+    async def compact(self, instructions: str | None = None) -> CommandEnded | None:
+        """Ask the agent to shorten its context."""
+        return await self.send(commands.Compact(instructions=instructions))
+
+    def _say(self, command: Command) -> None:
+        self._run.say(self._mine(command))
+
+    def _mine(self, command: Command) -> Command:
+        if self._closed:
+            raise UsageError(f"session {self._id} is closed")
+        return structs.replace(command, session=self._id) if self._id is not None else command
+
+    # --- answering ---------------------------------------------------------------------------------------
+
+    async def answer(self, request: str, decision: Literal["allow", "deny"], **fields: Any) -> bool:
+        """Answer a permission request by hand. False if it is no longer asked."""
+        return self._respond(Answer(request=request, decision=decision, **fields))
+
+    async def answer_question(
+        self,
+        request: str,
+        answers: dict[str, Any] | None = None,
+        action: Literal["accepted", "declined", "cancelled"] = "accepted",
+    ) -> bool:
+        """Answer a question by hand. False if it is no longer asked."""
+        return self._respond(AnswerQuestion(request=request, action=action, answers=answers or {}))
+
+    async def reply(self, request: str, result: Any = None, error: str | None = None) -> bool:
+        """Answer a host call by hand. False if it is no longer asked."""
+        return self._respond(Reply(request=request, result=result, error=error))
+
+    def _respond(self, response: Answer | AnswerQuestion | Reply) -> bool:
+        return self._connection.answering.respond(Decision(response))

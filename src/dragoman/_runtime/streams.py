@@ -1,0 +1,203 @@
+"""Events to all who listen. Nothing here ever waits for a listener: the agent is read at its own speed, and
+who is slow finds everything still there. Events travel in batches, one per read, since that costs least."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+from weakref import ref
+
+import anyio
+from anyio.lowlevel import checkpoint
+
+from dragoman._model.errors import DragomanError
+from dragoman._model.events import Event, RunEnded, TurnEnded, TurnStarted
+
+
+class EventStream:
+    """Events as they come, for `async for`. Leaving the loop early is fine: a forgotten stream is dropped."""
+
+    def __init__(self) -> None:
+        self._batches: deque[Sequence[Event]] = deque()
+        self._current: Iterator[Event] = iter(())
+        self._wake: anyio.Event | None = None
+        self._over = False
+        self._error: DragomanError | None = None
+
+    def __aiter__(self) -> "EventStream":
+        return self
+
+    async def __anext__(self) -> Event:
+        for event in self._current:
+            return event
+        while batch := await self.batch():
+            self._current = iter(batch)
+            for event in self._current:
+                return event
+        raise StopAsyncIteration
+
+    async def batch(self) -> Sequence[Event]:
+        """The next events, as many as came together; none when it is over."""
+        await checkpoint()  # a listener with a long backlog must not keep the pumps from running
+        while (batch := self.at_hand()) is None:
+            if self._wake is None or self._wake.is_set():
+                self._wake = anyio.Event()
+            await self._wake.wait()
+        return batch
+
+    def at_hand(self) -> Sequence[Event] | None:
+        """The next events without waiting; None if there are none yet."""
+        over = self._over  # looked at first: another thread may listen, and the last batch comes before it
+        if self._batches:
+            return self._batches.popleft()
+        if not over:
+            return None
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        return ()
+
+    def drain(self) -> list[Event]:
+        """All that is there, without waiting."""
+        taken = [*self._current, *(event for batch in self._batches for event in batch)]
+        self._batches.clear()
+        return taken
+
+    async def aclose(self) -> None:
+        """Listen no longer; what was not yet taken is dropped."""
+        self._batches.clear()
+        self._current = iter(())
+        self.end()
+
+    # --- the other side ----------------------------------------------------------------------------------
+
+    def put(self, batch: Sequence[Event]) -> None:
+        self._batches.append(batch)
+        self._stir()
+
+    def end(self) -> None:
+        self._over = True
+        self._stir()
+
+    @property
+    def over(self) -> bool:
+        return self._over
+
+    def _stir(self) -> None:
+        if self._wake is not None:
+            self._wake.set()
+
+
+class TurnStream(EventStream):
+    """The events of one turn: the one that took a certain prompt."""
+
+    def __init__(self, turn: Callable[[], int | None], missed: Callable[[], DragomanError]) -> None:
+        super().__init__()
+        self._find_turn = turn
+        self._missed = missed
+        self._turn: int | None = None
+
+    def put(self, batch: Sequence[Event]) -> None:
+        if self._turn is None:
+            self._turn = self._find_turn()
+            if self._turn is None:
+                return
+        mine = [event for event in batch if event.turn == self._turn]
+        for place, event in enumerate(mine):
+            if type(event) is TurnEnded:
+                super().put(mine[: place + 1])
+                super().end()
+                return
+        if mine:
+            super().put(mine)
+
+    def end(self) -> None:
+        """The run is over; if the turn never began, that is what the listener must hear."""
+        if self._turn is None and not self._over:
+            self._error = self._missed()
+        super().end()
+
+    async def aclose(self) -> None:
+        self._over = True
+        await super().aclose()
+
+
+EARLY: Final = 10_000
+"""How many events are kept for those who listen later."""
+
+
+class EarlyEvents(EventStream):
+    """What was said before anyone could listen: the opening, and the first turn if it began by itself."""
+
+    def __init__(self, said: Sequence[Event] = ()) -> None:
+        super().__init__()
+        self.kept: list[Event] = list(said)
+        self.prompted = False
+        """The next turn has a listener of its own."""
+        self._turned = False
+
+    def heard(self) -> None:
+        """Somebody listens to everything: of the first turn, nothing needs to be kept any more."""
+        self.prompted = True
+        if self._turned:
+            self._drop()
+
+    def put(self, batch: Sequence[Event]) -> None:
+        for event in batch:
+            starts = isinstance(event, TurnStarted)
+            if isinstance(event, TurnEnded) or (self.prompted and starts) or len(self.kept) == EARLY:
+                self._drop()
+                return
+            self._turned = self._turned or starts
+            self.kept.append(event)
+
+    def _drop(self) -> None:
+        self.kept = []
+        self.end()
+
+
+class Fanout:
+    """All who listen. Only weakly held: `break` leaves a stream behind that nobody can close."""
+
+    def __init__(self) -> None:
+        self._streams: list[ref[EventStream]] = []
+        self._over = False
+
+    def add(self, stream: EventStream) -> None:
+        if self._over:
+            stream.end()
+        else:
+            self._streams.append(ref(stream))
+
+    def put(self, batch: Sequence[Event]) -> None:
+        listening = []
+        for weak in self._streams:
+            stream = weak()
+            if stream is not None and not stream.over:
+                stream.put(batch)
+                listening.append(weak)
+        self._streams = listening
+
+    def end(self) -> None:
+        self._over = True
+        for weak in self._streams:
+            if (stream := weak()) is not None:
+                stream.end()
+        self._streams = []
+
+
+class Branch(EventStream):
+    """Passes the events of one session on to those who listen to it. A run's end is said on the run alone."""
+
+    def __init__(self, session: str, to: Fanout) -> None:
+        super().__init__()
+        self._session = session
+        self._to = to
+
+    def put(self, batch: Sequence[Event]) -> None:
+        mine = [event for event in batch if event.session == self._session and type(event) is not RunEnded]
+        if mine:
+            self._to.put(mine)
+
+    def end(self) -> None:
+        super().end()
+        self._to.end()
