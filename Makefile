@@ -36,11 +36,11 @@ format: $(VENV)/.ready  ## Make the format right
 	$(BIN)/ruff check --fix .
 
 test-real: $(VENV)/.ready  ## Drive the real agent CLIs against the scripted model (installs them in .cache)
-	$(BIN)/python tests/real/install.py
-	$(BIN)/python -m pytest tests/real --override-ini 'addopts=-q --strict-markers --strict-config --import-mode=importlib'
+	$(BIN)/python -m tests.real.install
+	$(BIN)/python -m pytest tests/real --override-ini 'addopts=-q --strict-markers --strict-config'
 
 golden: $(VENV)/.ready  ## Write the golden files of all captures anew (then read the diff)
-	$(BIN)/python tests/golden.py
+	$(BIN)/python -m tests.golden
 
 fuzz: $(VENV)/.ready  ## More than a million generated lines over all dialects (a job of its own, minutes)
 	DRAGOMAN_FUZZ=5000 $(BIN)/python -m pytest tests/test_properties.py

@@ -13,7 +13,7 @@ from dragoman._model.events import Event, NativeUnknown
 from dragoman._model.frames import Frame
 from dragoman._reports.transcript import transcript
 from dragoman._wire.lines import LineSplitter
-from golden import captures, events_of, events_text, name, source
+from tests.golden import captures, events_of, events_text, name, source
 
 ALL = captures()
 

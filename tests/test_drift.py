@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from golden import CAPTURES, unnamed, versions
+from tests.golden import CAPTURES, unnamed, versions
 
 
 @pytest.mark.parametrize("version", versions(), ids=lambda path: str(path.relative_to(CAPTURES)))

@@ -21,7 +21,7 @@ from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._wire.event_json import decode, encode
 from dragoman._wire.nativeline import detach
-from golden import captures, source
+from tests.golden import captures, source
 
 EXAMPLES = int(os.environ.get("DRAGOMAN_FUZZ", "60"))
 """How many streams per dialect; a job of its own sets more."""

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from cli.stage import HELLO, INIT, Invoke, Program, dragoman, result, write_program
 from dragoman._cli import cli
+from tests.cli.fake_program import HELLO, INIT, Invoke, Program, dragoman, result, write_program
 
 
 @pytest.fixture

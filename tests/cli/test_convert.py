@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.stage import HELLO, INIT, Invoke, dragoman, result
 from dragoman._model.events import SCHEMA
+from tests.cli.fake_program import HELLO, INIT, Invoke, dragoman, result
 
 
 def test_events(invoke: Invoke, stream: Path) -> None:

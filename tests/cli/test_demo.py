@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from cli.stage import Invoke, dragoman
 from dragoman._agents import AGENTS
 from dragoman.testing import _demo_agent
+from tests.cli.fake_program import Invoke, dragoman
 
 
 def test_demo(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.stage import Invoke
 from dragoman._agents import AGENTS
+from tests.cli.fake_program import Invoke
 
 
 def fake(folder: Path, body: str) -> None:

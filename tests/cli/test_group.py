@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from cli.stage import Invoke, dragoman
 from dragoman._cli import COMMANDS
 from dragoman.version import __version__
+from tests.cli.fake_program import Invoke, dragoman
 
 
 def test_help_lists_every_command(invoke: Invoke) -> None:

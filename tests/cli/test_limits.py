@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from cli.stage import INIT, Invoke, Program, result
-from cli.test_run import CALL
+from tests.cli.fake_program import INIT, Invoke, Program, result
+from tests.cli.test_run import CALL
 
 STOPPED = result("error_during_execution", errors=[], terminal_reason="aborted_tools")
 

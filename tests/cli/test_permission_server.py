@@ -5,7 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from cli.stage import dragoman
+from tests.cli.fake_program import dragoman
 
 
 def talk(*args: object, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:

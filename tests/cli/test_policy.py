@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from cli.stage import HELLO, INIT, Invoke, Program, result
-from cli.test_run import CALL, MAY_I, Terminal, answers
 from dragoman._policy import rulebook
+from tests.cli.fake_program import HELLO, INIT, Invoke, Program, result
+from tests.cli.test_run import CALL, MAY_I, Terminal, answers
 
 RULES = """
 [[rule]]

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.stage import Invoke
 from dragoman._cli.commands.replay import paced
 from dragoman._model.events import Notice
+from tests.cli.fake_program import Invoke
 
 
 def test_text(invoke: Invoke, recording: Path) -> None:

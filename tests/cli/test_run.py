@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from cli.stage import HELLO, INIT, Invoke, Program, dragoman, result
+from tests.cli.fake_program import HELLO, INIT, Invoke, Program, dragoman, result
 
 CALL: dict[str, Any] = {
     "type": "assistant",

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from cli.stage import Invoke
 from dragoman._files.convert import convert
 from dragoman._model.events import EVENTS
 from dragoman._wire.event_json import encode
+from tests.cli.fake_program import Invoke
 
 CAPTURES = Path(__file__).parents[2] / "captures"
 

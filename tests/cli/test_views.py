@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from cli.stage import HELLO, INIT, Invoke, Program, result
+from tests.cli.fake_program import HELLO, INIT, Invoke, Program, result
 
 VIEWS = ("agent-event", "insights", "untether")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import anyio
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from dragoman._model.events import Delta, Message
-from faults.staging import opened
+from tests.faults.fault_agent import opened
 
 
 def outlive() -> None:

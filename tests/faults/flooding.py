@@ -8,11 +8,11 @@ from pathlib import Path
 
 import anyio
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from dragoman._files.recording import rows
 from dragoman._model.events import TurnEnded
 from dragoman._model.frames import Frame
-from faults.staging import CONVERSING, opened
+from tests.faults.fault_agent import CONVERSING, opened
 
 
 def peak() -> int:

@@ -7,7 +7,7 @@ import pytest
 from dragoman._model.events import Message, NativeInvalid, PermissionResolved, ToolEnded, TurnEnded
 from dragoman._runtime import run as run_module
 from dragoman._runtime.process import child, stopping
-from faults.staging import AGENTS, CONVERSING, run
+from tests.faults.fault_agent import AGENTS, CONVERSING, run
 
 pytestmark = pytest.mark.anyio
 

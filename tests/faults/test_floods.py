@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from faults.staging import AGENTS
+from tests.faults.fault_agent import AGENTS
 
 pytestmark = [
     pytest.mark.skipif(not os.environ.get("DRAGOMAN_SLOW"), reason="slow: set DRAGOMAN_SLOW=1"),

@@ -11,7 +11,7 @@ import pytest
 
 from dragoman._files.recording import Recording, read_recording
 from dragoman._model.frames import Frame
-from faults.staging import DEADLINE
+from tests.faults.fault_agent import DEADLINE
 
 FULL_DISK = """
 import resource, sys

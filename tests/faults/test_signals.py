@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from faults.staging import left_behind, program
+from tests.faults.fault_agent import left_behind, program
 
 END = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from faults.staging import AGENTS, DEADLINE, left_behind
+from tests.faults.fault_agent import AGENTS, DEADLINE, left_behind
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no watchdog elsewhere")
 

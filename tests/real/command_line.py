@@ -8,7 +8,7 @@ import sys
 import dragoman
 from dragoman import Event
 from dragoman.testing import Scenario
-from real.driving import PATIENCE, Events, Pinned
+from tests.real.driving import PATIENCE, Events, Pinned
 
 
 def run(

@@ -6,11 +6,11 @@ import pytest
 
 pytest.register_assert_rewrite("real.driving")
 
-from real.acting import Actor  # noqa: E402
-from real.driving import Pinned  # noqa: E402
-from real.exercising import ACP_AGENTS  # noqa: E402
-from real.pins import Pin, pins  # noqa: E402
-from real.tongues import AcpAgent  # noqa: E402
+from tests.real.acting import Actor  # noqa: E402
+from tests.real.capability_marks import ACP_AGENTS  # noqa: E402
+from tests.real.driving import Pinned  # noqa: E402
+from tests.real.pins import Pin, pins  # noqa: E402
+from tests.real.tongues import AcpAgent  # noqa: E402
 
 
 @pytest.fixture
@@ -55,5 +55,5 @@ def pinned(agent: str, version: str, place: Path) -> Pinned:
 def installed(agent: str, version: str) -> Pin:
     [pin] = [pin for pin in pins() if (pin.agent, pin.version) == (agent, version)]
     if not pin.executable.exists():
-        pytest.fail(f"{pin} is not installed: run `python tests/real/install.py`, or `make test-real`")
+        pytest.fail(f"{pin} is not installed: run `python -m tests.real.install`, or `make test-real`")
     return pin

@@ -19,7 +19,7 @@ from dragoman._files.recording import read_recording
 from dragoman._runtime.player import play
 from dragoman.testing import Scenario, Script, ScriptedModel
 from dragoman.testing._scripted_model.script import Step
-from real.pins import Pin
+from tests.real.pins import Pin
 
 E = TypeVar("E", bound=Event)
 Lines = Scenario | Script | Iterable[Step]

@@ -1,5 +1,5 @@
 """Install the pinned agents into .cache/agents, and the Python package that the tests talk with into .cache/peers:
-`python tests/real/install.py`. What is there already is left alone."""
+`python -m tests.real.install`. What is there already is left alone."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from pins import CACHE, CHECKOUT, LIBRARY, LIBRARY_FOLDER, Pin, pins
+from tests.real.pins import CACHE, CHECKOUT, LIBRARY, LIBRARY_FOLDER, Pin, pins
 
 ATTEMPTS = 2
 

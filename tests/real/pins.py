@@ -37,7 +37,7 @@ def pins() -> list[Pin]:
 
 
 def executable(agent: str, version: str) -> Path:
-    """Where `python tests/real/install.py` puts this version of the agent."""
+    """Where `python -m tests.real.install` puts this version of the agent."""
     for pin in pins():
         if (pin.agent, pin.version) == (agent, version):
             return pin.executable

@@ -21,9 +21,9 @@ from dragoman import (
 from dragoman.testing import ScriptedModel, Usage, error, script, thinking, turn
 from dragoman.testing._scripted_model.environment import GEMINI_SETTINGS
 from dragoman.testing._scripted_model.script import Step
-from real.driving import Events, check
-from real.exercising import by, exercises
-from real.tongues import AcpAgent
+from tests.real.capability_marks import by, exercises
+from tests.real.driving import Events, check
+from tests.real.tongues import AcpAgent
 
 pytestmark = pytest.mark.anyio
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import dragoman
 from dragoman.testing import Hold, ScriptedModel, error, turn
 from dragoman.testing._scripted_model.script import Step
-from real.command_line import events_of, run
-from real.driving import PATIENCE, check
-from real.exercising import by
-from real.pins import LIBRARY_FOLDER
-from real.tongues import AcpAgent
+from tests.real.capability_marks import by
+from tests.real.command_line import events_of, run
+from tests.real.driving import PATIENCE, check
+from tests.real.pins import LIBRARY_FOLDER
+from tests.real.tongues import AcpAgent
 
 LIBRARY_AGENT = str(Path(__file__).parent / "peers" / "library_agent.py")
 

@@ -30,8 +30,8 @@ from dragoman import (
 )
 from dragoman._runtime.standing import Request
 from dragoman.testing import Scenario, _demo_agent
-from real.driving import PATIENCE, Watched, check
-from real.pins import LIBRARY_FOLDER
+from tests.real.driving import PATIENCE, Watched, check
+from tests.real.pins import LIBRARY_FOLDER
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +42,7 @@ LIBRARY = {"PYTHONPATH": str(LIBRARY_FOLDER)}
 @pytest.fixture(autouse=True)
 def installed() -> None:
     if not LIBRARY_FOLDER.exists():
-        pytest.fail(f"{LIBRARY_FOLDER.name} is not there: run `python tests/real/install.py`")
+        pytest.fail(f"{LIBRARY_FOLDER.name} is not there: run `python -m tests.real.install`")
 
 
 # --- our client, its agent ---------------------------------------------------------------------------------

@@ -14,9 +14,9 @@ from dragoman import (
     UsageError,
 )
 from dragoman._runtime.standing import Request
-from real.driving import Events, Lines
-from real.exercising import by, exercises
-from real.tongues import AcpAgent
+from tests.real.capability_marks import by, exercises
+from tests.real.driving import Events, Lines
+from tests.real.tongues import AcpAgent
 
 pytestmark = pytest.mark.anyio
 

@@ -19,9 +19,9 @@ from dragoman import (
 )
 from dragoman.testing import Hold, ScriptedModel, script, turn
 from dragoman.testing._scripted_model.script import Step
-from real.driving import Events
-from real.exercising import by, exercises
-from real.tongues import AcpAgent
+from tests.real.capability_marks import by, exercises
+from tests.real.driving import Events
+from tests.real.tongues import AcpAgent
 
 pytestmark = pytest.mark.anyio
 

@@ -26,9 +26,9 @@ from dragoman import (
 )
 from dragoman._runtime.standing import Request
 from dragoman.testing import Hold, script, tool, turn
-from real.driving import Events, Lines, Watched, alive, eventually, waits_forever
-from real.exercising import by, exercises
-from real.tongues import AcpAgent
+from tests.real.capability_marks import by, exercises
+from tests.real.driving import Events, Lines, Watched, alive, eventually, waits_forever
+from tests.real.tongues import AcpAgent
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ import pytest
 
 from dragoman import HostCalled, PermissionRequested, PermissionResolved, Session, ToolEnded
 from dragoman._runtime.standing import Request
-from real.acting import Actor
-from real.driving import Events, Lines
+from tests.real.acting import Actor
+from tests.real.driving import Events, Lines
 
 pytestmark = pytest.mark.anyio
 

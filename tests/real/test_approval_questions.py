@@ -8,7 +8,7 @@ import pytest
 from dragoman import AnswerQuestion, PermissionRequested, QuestionAnswered, QuestionAsked, Session
 from dragoman._runtime.standing import Request
 from dragoman.testing import tool
-from real.driving import Pinned
+from tests.real.driving import Pinned
 
 pytestmark = pytest.mark.anyio
 

@@ -17,8 +17,8 @@ from dragoman import (
 )
 from dragoman._policy import rulebook
 from dragoman._runtime.standing import Request
-from real.acting import Actor
-from real.driving import Events, Lines, Pinned
+from tests.real.acting import Actor
+from tests.real.driving import Events, Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 

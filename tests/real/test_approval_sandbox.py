@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from dragoman import Unsupported
-from real.acting import Actor
-from real.driving import Lines, Pinned
+from tests.real.acting import Actor
+from tests.real.driving import Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 

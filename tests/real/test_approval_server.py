@@ -15,7 +15,7 @@ from anyio import to_thread
 from dragoman import Answer, PermissionRequested
 from dragoman._runtime import permission_socket
 from dragoman.testing import Scenario, ScriptedModel, tool
-from real.driving import PATIENCE, Pinned
+from tests.real.driving import PATIENCE, Pinned
 
 RULES = """
 [[rule]]

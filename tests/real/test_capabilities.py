@@ -8,8 +8,8 @@ import pytest
 
 from dragoman import Capability
 from dragoman._agents import AGENTS
-from real.exercising import agents_of
-from real.pins import pins
+from tests.real.capability_marks import agents_of
+from tests.real.pins import pins
 
 HERE = Path(__file__).parent
 TESTED = sorted({pin.agent for pin in pins()})

@@ -9,7 +9,7 @@ from pathlib import Path
 import dragoman
 from dragoman import Event
 from dragoman.testing import Hold, Scenario, ScriptedModel, error, tool, turn
-from real.driving import PATIENCE, Events, Pinned, check
+from tests.real.driving import PATIENCE, Events, Pinned, check
 
 TOUCH = tool("Bash", command="touch here")
 

@@ -24,8 +24,8 @@ from dragoman import (
 )
 from dragoman._runtime.standing import Request
 from dragoman.testing import tool
-from real.driving import Pinned
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Pinned
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ import pytest
 import dragoman
 from dragoman import Capability, Error, Retry, RunEnded, SpawnFailed, TurnEnded
 from dragoman.testing import Hold, Usage, error, tool, turn
-from real.driving import Lines, Pinned
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ import pytest
 from dragoman import Answer, Capability, PermissionRequested, PermissionResolved, Session, ToolEnded
 from dragoman._runtime.standing import Request
 from dragoman.testing import tool
-from real.driving import Lines, Pinned
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 

@@ -21,8 +21,8 @@ from dragoman import (
 )
 from dragoman._agents.claude import AGENT
 from dragoman.testing import Hold, ScriptedModel, tool, turn
-from real.driving import Events, Pinned, Watched, alive, eventually, waits_forever
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Events, Pinned, Watched, alive, eventually, waits_forever
 
 pytestmark = pytest.mark.anyio
 

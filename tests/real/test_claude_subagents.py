@@ -16,8 +16,8 @@ from dragoman import (
     TurnEnded,
 )
 from dragoman.testing import Hold, script, tool, turn
-from real.driving import Pinned
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Pinned
 
 pytestmark = pytest.mark.anyio
 

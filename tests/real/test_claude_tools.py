@@ -6,8 +6,8 @@ import pytest
 
 from dragoman import Capability, FileChanged, RunEnded, ToolEnded, ToolStarted, ToolUpdated, TurnEnded
 from dragoman.testing import tool
-from real.driving import Gate, Lines, Pinned
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Gate, Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 

@@ -17,8 +17,8 @@ from dragoman import (
     UsageUpdated,
 )
 from dragoman.testing import Hold, ScriptedModel, Usage, text, thinking, tool, turn
-from real.driving import Events, Pinned, check
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Events, Pinned, check
 
 pytestmark = pytest.mark.anyio
 

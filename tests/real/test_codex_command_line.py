@@ -5,8 +5,8 @@ from pathlib import Path
 
 import dragoman
 from dragoman.testing import Hold, Scenario, ScriptedModel, error, tool, turn
-from real.command_line import events_of, run
-from real.driving import Pinned, check
+from tests.real.command_line import events_of, run
+from tests.real.driving import Pinned, check
 
 TOUCH = tool("exec_command", cmd="touch here")
 PATCH = tool("apply_patch", input="*** Begin Patch\n*** Add File: new.txt\n+fresh\n*** End Patch\n")

@@ -20,7 +20,7 @@ from dragoman import (
     UsageUpdated,
 )
 from dragoman.testing import Hold, ScriptedModel, Usage, error, thinking, tool, turn
-from real.driving import Events, Lines, Pinned, alive, eventually, waits_forever
+from tests.real.driving import Events, Lines, Pinned, alive, eventually, waits_forever
 
 pytestmark = pytest.mark.anyio
 

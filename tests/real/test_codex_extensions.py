@@ -26,8 +26,8 @@ from dragoman import (
 )
 from dragoman._runtime.standing import Request
 from dragoman.testing import tool
-from real.driving import Pinned
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Pinned
 
 pytestmark = pytest.mark.anyio
 

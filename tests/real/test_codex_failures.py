@@ -9,7 +9,7 @@ import pytest
 import dragoman
 from dragoman import Delta, Error, Message, Retry, RunEnded, SpawnFailed, TurnEnded
 from dragoman.testing import Cut, Hold, Scenario, error, tool, turn
-from real.driving import Lines, Pinned
+from tests.real.driving import Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 

@@ -30,8 +30,8 @@ from dragoman import (
 from dragoman._agents.codex import AGENT
 from dragoman.testing import Hold, ScriptedModel, Usage, script, tool, turn
 from dragoman.testing._scripted_model.script import Step
-from real.driving import Events, Pinned, Watched, alive, eventually, waits_forever
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Events, Pinned, Watched, alive, eventually, waits_forever
 
 pytestmark = pytest.mark.anyio
 

@@ -24,8 +24,8 @@ from dragoman import (
     UsageError,
 )
 from dragoman.testing import Hold, script, tool, turn
-from real.driving import Events, Gate, Pinned, alive, eventually, waits_forever
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Events, Gate, Pinned, alive, eventually, waits_forever
 
 pytestmark = pytest.mark.anyio
 

@@ -17,8 +17,8 @@ from dragoman import (
     TurnEnded,
 )
 from dragoman.testing import Hold, Script, script, tool, turn
-from real.driving import Pinned
-from real.exercising import exercises
+from tests.real.capability_marks import exercises
+from tests.real.driving import Pinned
 
 pytestmark = pytest.mark.anyio
 

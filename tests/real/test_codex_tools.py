@@ -17,7 +17,7 @@ from dragoman import (
     TurnEnded,
 )
 from dragoman.testing import tool
-from real.driving import Events, Gate, Lines, Pinned
+from tests.real.driving import Events, Gate, Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 

@@ -21,7 +21,7 @@ from dragoman._dialects import machine_for
 from dragoman._model.capabilities import Capability
 from dragoman.testing import Hold, Usage, error, script, text, tool, turn
 from dragoman.testing._scripted_model.environment import GEMINI_SETTINGS
-from real.driving import Events, Lines, Pinned, alive, eventually, waits_forever
+from tests.real.driving import Events, Lines, Pinned, alive, eventually, waits_forever
 
 pytestmark = pytest.mark.anyio
 

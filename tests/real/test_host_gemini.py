@@ -7,7 +7,7 @@ import pytest
 
 from dragoman import FileChanged, HostAnswered, HostCalled, PermissionRequested, Reply, TurnEnded
 from dragoman.testing import text, tool, turn
-from real.driving import Company, Events, Pinned, Watched
+from tests.real.driving import Company, Events, Pinned, Watched
 
 pytestmark = pytest.mark.anyio
 

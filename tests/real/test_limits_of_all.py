@@ -7,9 +7,9 @@ import pytest
 
 from dragoman import RunEnded, ToolEnded, ToolStarted, UsageError
 from dragoman.testing import Hold, Scenario, Script, ScriptedModel, Usage, script, turn
-from real.acting import Actor
-from real.command_line import events_of, run
-from real.driving import Events
+from tests.real.acting import Actor
+from tests.real.command_line import events_of, run
+from tests.real.driving import Events
 
 pytestmark = pytest.mark.anyio
 

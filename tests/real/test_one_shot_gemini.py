@@ -11,7 +11,7 @@ from dragoman._files.convert import convert
 from dragoman._model.events import Retry
 from dragoman._reports.enrich import enrich
 from dragoman.testing import Cut, Hold, ScriptedModel, error, text, thinking, tool, turn
-from real.driving import Events, Pinned
+from tests.real.driving import Events, Pinned
 
 pytestmark = pytest.mark.anyio
 

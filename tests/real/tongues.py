@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dragoman.testing import ToolCall, tool
-from real.driving import Pinned
+from tests.real.driving import Pinned
 
 
 def _patch(*lines: str) -> ToolCall:

@@ -10,8 +10,8 @@ from dragoman._model.errors import ProcessExited
 from dragoman._model.events import Event, Message, NativeInvalid, RunEnded, TurnEnded
 from dragoman._model.frames import Frame
 from dragoman._runtime import run as run_module
-from runtime.recorders import Frames
-from runtime.toy_dialect import alone, toy_plan
+from tests.runtime.recorders import Frames
+from tests.runtime.toy_dialect import alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 

@@ -25,9 +25,9 @@ from dragoman._runtime.player import play
 from dragoman._runtime.session import Session
 from dragoman._runtime.standing import Request
 from dragoman.api import connect
-from runtime.recorders import Frames
-from runtime.toy_agent import PLURAL, TOY
-from runtime.toy_dialect import MANY, ToyMachine, toy_plan
+from tests.runtime.recorders import Frames
+from tests.runtime.toy_agent import PLURAL, TOY
+from tests.runtime.toy_dialect import MANY, ToyMachine, toy_plan
 
 pytestmark = pytest.mark.anyio
 

@@ -20,8 +20,8 @@ from dragoman._model.events import (
 from dragoman._runtime.requests import Ruling, Verdict
 from dragoman._runtime.session import Session
 from dragoman._runtime.standing import Request
-from runtime.recorders import Frames
-from runtime.toy_dialect import alone, toy_plan
+from tests.runtime.recorders import Frames
+from tests.runtime.toy_dialect import alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import dragoman
-from dialects.acp.schemas import check
 from dragoman._files.recording import read_recording
 from dragoman._model.events import HostCalled, Message, PermissionRequested, ToolEnded
-from runtime.toy_dialect import FAKES
+from tests.dialects.acp.schemas import check
+from tests.runtime.toy_dialect import FAKES
 
 pytestmark = pytest.mark.anyio
 

@@ -19,9 +19,9 @@ from dragoman._runtime.session import Session
 from dragoman._runtime.standing import Request, Standing
 from dragoman._wire import note_frames
 from dragoman.api import connect
-from runtime.recorders import Frames
-from runtime.toy_agent import PLURAL
-from runtime.toy_dialect import MANY, toy_plan
+from tests.runtime.recorders import Frames
+from tests.runtime.toy_agent import PLURAL
+from tests.runtime.toy_dialect import MANY, toy_plan
 
 pytestmark = pytest.mark.anyio
 

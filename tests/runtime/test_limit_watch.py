@@ -11,9 +11,9 @@ from dragoman._runtime.limits import Limits
 from dragoman._runtime.player import play
 from dragoman.api import ask
 from dragoman.api import open as open_session
-from runtime.recorders import Frames
-from runtime.toy_agent import TOY
-from runtime.toy_dialect import ToyMachine, alone, toy_plan
+from tests.runtime.recorders import Frames
+from tests.runtime.toy_agent import TOY
+from tests.runtime.toy_dialect import ToyMachine, alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 

@@ -20,8 +20,8 @@ from dragoman._model.config import SessionConfig
 from dragoman._model.errors import SessionNotFound, TimedOut
 from dragoman._runtime.locks import GaveUp, SessionLocks, Ticket, draw, lock_name, state_directory
 from dragoman.api import connect, open
-from runtime.lock_users import NAME
-from runtime.toy_agent import PLURAL, TOY
+from tests.runtime.lock_users import NAME
+from tests.runtime.toy_agent import PLURAL, TOY
 
 pytestmark = pytest.mark.anyio
 

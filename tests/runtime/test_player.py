@@ -7,8 +7,8 @@ from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._runtime.player import Replay, play
 from dragoman._runtime.requests import Ruling
 from dragoman._wire.event_json import encode
-from runtime.recorders import Frames
-from runtime.toy_dialect import ToyMachine, alone, toy_plan
+from tests.runtime.recorders import Frames
+from tests.runtime.toy_dialect import ToyMachine, alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 

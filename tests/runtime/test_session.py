@@ -21,8 +21,8 @@ from dragoman._model.events import (
     TurnStarted,
 )
 from dragoman._model.frames import Exit
-from runtime.recorders import Frames
-from runtime.toy_dialect import CAN, alone, toy_plan
+from tests.runtime.recorders import Frames
+from tests.runtime.toy_dialect import CAN, alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 

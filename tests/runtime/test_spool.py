@@ -9,7 +9,7 @@ import pytest
 from dragoman._model.events import Message, NativeInvalid, TurnEnded
 from dragoman._runtime.process import stopping
 from dragoman._runtime.process.pipes import follow
-from runtime.toy_dialect import ToyMachine, alone, toy_plan
+from tests.runtime.toy_dialect import ToyMachine, alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 

@@ -13,8 +13,8 @@ from dragoman._runtime.process import stopping
 from dragoman._runtime.session import Session
 from dragoman._wire import note_frames
 from dragoman._wire.machine import Output
-from runtime.recorders import Frames
-from runtime.toy_dialect import FAKES, SWIFT, ToyMachine, alone, toy_plan
+from tests.runtime.recorders import Frames
+from tests.runtime.toy_dialect import FAKES, SWIFT, ToyMachine, alone, toy_plan
 
 pytestmark = pytest.mark.anyio
 

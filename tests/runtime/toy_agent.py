@@ -7,7 +7,7 @@ from msgspec import structs
 from dragoman._agents.agent import Agent, environment
 from dragoman._model.config import SessionConfig
 from dragoman._runtime.plan import Plan
-from runtime.toy_dialect import CAN, FAKES, MANY, toy_plan
+from tests.runtime.toy_dialect import CAN, FAKES, MANY, toy_plan
 
 
 def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:

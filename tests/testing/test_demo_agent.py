@@ -11,7 +11,6 @@ import anyio
 import pytest
 
 import dragoman
-from dialects.acp.schemas import check
 from dragoman._agents.demo import PROGRAM
 from dragoman._contract.invariants import broken
 from dragoman._files.recording import read_recording
@@ -29,6 +28,7 @@ from dragoman._model.events import (
     TurnEnded,
 )
 from dragoman.testing._demo_agent import BROKEN, NEW, OLD, PROMPT, prepare
+from tests.dialects.acp.schemas import check
 
 pytestmark = pytest.mark.anyio
 

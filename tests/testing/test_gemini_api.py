@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from http_client import Answer, post
 
 from dragoman.testing import (
     Cut,
@@ -24,6 +23,7 @@ from dragoman.testing import (
     tool,
     turn,
 )
+from tests.testing.http_client import Answer, post
 
 TOOLS = [{"functionDeclarations": [{"name": "read_file"}, {"name": "glob"}]}]
 

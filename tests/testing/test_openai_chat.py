@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from http_client import Answer, post
 
 from dragoman.testing import (
     Cut,
@@ -21,6 +20,7 @@ from dragoman.testing import (
     tool,
     turn,
 )
+from tests.testing.http_client import Answer, post
 
 TOOLS = [
     {"type": "function", "function": {"name": "bash"}},

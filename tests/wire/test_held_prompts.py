@@ -8,7 +8,7 @@ from dragoman._model.events import Event
 from dragoman._model.frames import Frame, Launch
 from dragoman._wire import note_frames
 from dragoman._wire.machine import Machine, Output
-from runtime.toy_dialect import ToyMachine
+from tests.runtime.toy_dialect import ToyMachine
 
 
 class Talk:

@@ -6,7 +6,6 @@ Every line that the machine sends is checked against the published schema of the
 import json
 from typing import Any, TypeVar
 
-from dialects.acp.schemas import check
 from dragoman._contract.invariants import broken
 from dragoman._dialects.acp.counting import UsageRule
 from dragoman._dialects.acp.machine import Acp
@@ -15,6 +14,7 @@ from dragoman._model.commands import Command, Prompt
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._wire import note_frames
+from tests.dialects.acp.schemas import check
 
 E = TypeVar("E", bound=Event)
 SESSION = "s1"

@@ -12,7 +12,7 @@ from dragoman._files.convert import convert
 from dragoman._files.sources import open_source
 from dragoman._model import events as ev
 from dragoman._wire.lines import LineSplitter
-from golden import captures, name
+from tests.golden import captures, name
 
 ALL = captures("acp")
 VENDORS = ("_", "craft/", "qwen/")

@@ -12,7 +12,7 @@ from dragoman._files.sources import open_source
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._wire.event_json import encode
-from golden import captures
+from tests.golden import captures
 
 
 class Strict(Acp):

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from dialects.acp.talk import MODES, SESSION, Talk, chunk, update
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.errors import Unsupported, UsageError
+from tests.dialects.acp.talk import MODES, SESSION, Talk, chunk, update
 
 
 def test_initialize_carries_both_shapes() -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dialects.acp.talk import SESSION, Talk, chunk, update
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model import commands as c
 from dragoman._model import events as ev
+from tests.dialects.acp.talk import SESSION, Talk, chunk, update
 
 HISTORY = [
     chunk("question", "user_message_chunk"),

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from dialects.acp.talk import OPTIONS, SESSION, Talk, permission
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
 from dragoman._wire import note_frames
+from tests.dialects.acp.talk import OPTIONS, SESSION, Talk, permission
 
 ONCE, ALWAYS, NO = OPTIONS
 

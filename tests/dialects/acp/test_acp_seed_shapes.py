@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from dialects.acp.talk import SESSION, Talk, chunk, permission
 from dragoman._dialects import detect
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock, ResourceBlock, TerminalBlock
+from tests.dialects.acp.talk import SESSION, Talk, chunk, permission
 
 NESTED = {
     "toolCallId": "call-001",

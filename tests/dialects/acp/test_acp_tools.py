@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from dialects.acp.talk import SESSION, Talk, permission, update
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model import events as ev
 from dragoman._model.commands import Answer, Reply
 from dragoman._model.content import DiffBlock, TerminalBlock
+from tests.dialects.acp.talk import SESSION, Talk, permission, update
 
 
 def text(words: str) -> dict[str, Any]:

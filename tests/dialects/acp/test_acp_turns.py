@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from dialects.acp.talk import MODES, SESSION, Talk, chunk, permission, update
 from dragoman._contract.invariants import broken
 from dragoman._files.convert import convert
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.content import ContentBlock, ImageBlock, JsonBlock, ResourceBlock, ResourceLinkBlock
 from dragoman._model.errors import UsageError
+from tests.dialects.acp.talk import MODES, SESSION, Talk, chunk, permission, update
 
 
 def test_a_turn() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from dialects.acp.talk import MODES, SESSION, Talk, chunk, update
 from dragoman._model import commands as c
 from dragoman._model import events as ev
+from tests.dialects.acp.talk import MODES, SESSION, Talk, chunk, update
 
 TABLE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("plan", {"entries": [{"content": "a", "priority": "high", "status": "completed"}]}, {"type": ev.PlanUpdated, "entries": [ev.PlanEntry(text="a", status="completed", priority="high")]}),

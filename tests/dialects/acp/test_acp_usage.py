@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from dialects.acp.talk import SESSION, Talk, update
 from dragoman._dialects.acp.counting import usage_of
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage
+from tests.dialects.acp.talk import SESSION, Talk, update
 
 
 @pytest.mark.parametrize(

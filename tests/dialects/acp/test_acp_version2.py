@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from dialects.acp.talk import OPTIONS, SESSION, Talk, chunk
 from dragoman._model import commands as c
 from dragoman._model import events as ev
+from tests.dialects.acp.talk import OPTIONS, SESSION, Talk, chunk
 
 
 def base64(words: str | bytes) -> str:

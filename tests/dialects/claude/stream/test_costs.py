@@ -1,0 +1,88 @@
+"""Turn usage and cost equal what the agent said."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman._dialects.claude.stream.costs import Costs
+from dragoman._dialects.claude.stream.messages import Result
+from dragoman._model.events import TurnEnded
+from tests.golden import captures, events_of, name, source
+
+ALL = captures("claude_stream")
+
+
+def results(capture: Path) -> list[dict[str, Any]]:
+    found = []
+    for line in source(capture).read_bytes().split(b"\n"):
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        messages = value if isinstance(value, list) else [value]
+        found += [message for message in messages if message.get("type") == "result"]
+    return found
+
+
+@pytest.mark.parametrize("capture", ALL, ids=name)
+def test_every_turn_has_the_usage_and_the_cost_that_the_result_says(capture: Path) -> None:
+    said = results(capture)
+    turns = [event for event in events_of(capture) if isinstance(event, TurnEnded) and not event.synthesized]
+    assert len(turns) == len(said)
+    for turn, result in zip(turns, said, strict=True):
+        usage, told = turn.usage, result["usage"]
+        assert usage is not None
+        cached = told["cache_read_input_tokens"] + told["cache_creation_input_tokens"]
+        assert usage.input_tokens == told["input_tokens"] + cached
+        assert usage.output_tokens == told["output_tokens"]
+        assert turn.duration_ms == result["duration_ms"]
+        assert turn.steps == result["num_turns"]
+    totals = [result["total_cost_usd"] for result in said]
+    for turn, (before, after) in zip(turns[1:], pairwise(totals), strict=True):
+        if after >= before:  # it falls only where /clear sets it back
+            assert turn.cost_usd == pytest.approx(after - before, abs=1e-9)
+
+
+def result(**fields: Any) -> Result:
+    return Result(**fields)
+
+
+def test_the_first_turn_of_a_resumed_session_costs_only_itself() -> None:
+    """2.1.325 counts on from the sessions before (capture resume_2_resume)."""
+    models = {"opus": {"inputTokens": 100, "costUSD": 0.5}}
+    total = {"opus": {"inputTokens": 300, "costUSD": 1.5}}
+    said = result(
+        total_cost_usd=1.5, modelUsage=total, model_usage_since_last_result=models, duration_api_ms=90
+    )
+    costs = Costs()
+    cost = costs.cost(said)
+    assert cost == 0.5
+    assert costs.models(said)["opus"].input_tokens == 100
+    assert costs.api_ms(said, cost) is None, "the total goes back to before this process"
+
+
+def test_counters_that_run_over_the_process() -> None:
+    costs = Costs()
+    first = result(total_cost_usd=0.5, modelUsage={"opus": {"inputTokens": 10}}, duration_api_ms=50)
+    second = result(total_cost_usd=0.7, modelUsage={"opus": {"inputTokens": 15}}, duration_api_ms=80)
+    assert (costs.cost(first), costs.cost(second)) == (0.5, 0.2)
+    assert [costs.models(r)["opus"].input_tokens for r in (first, second)] == [10, 5]
+    assert [costs.api_ms(r, None) for r in (first, second)] == [50, 30]
+
+
+def test_a_model_that_the_turn_did_not_use_is_not_listed() -> None:
+    costs = Costs()
+    one = {"haiku": {"inputTokens": 5, "costUSD": 0.1}}
+    costs.models(result(modelUsage=one))
+    later = costs.models(result(modelUsage={**one, "opus": {"inputTokens": 7, "costUSD": 0.2}}))
+    assert list(later) == ["opus"]
+
+
+def test_clearing_sets_the_counters_back() -> None:
+    costs = Costs()
+    costs.cost(result(total_cost_usd=0.5))
+    costs.reset()
+    assert costs.cost(result(total_cost_usd=0.2)) == 0.2

@@ -1,0 +1,213 @@
+"""Items and notifications that no capture shows, in the shapes that Codex's own schema gives them."""
+
+from typing import Any
+
+import pytest
+
+from dragoman._contract.invariants import broken
+from dragoman._model import events as ev
+from dragoman._model.content import ImageBlock, TextBlock
+from tests.dialects.codex.app.apps import THREAD, TURN, Wire, of
+
+
+@pytest.mark.parametrize(
+    ("item", "name", "kind", "ended"),
+    [
+        ({"type": "imageView", "path": "/a.png"}, "view_image", "read", {"status": "completed"}),
+        ({"type": "sleep", "durationMs": 5}, "sleep", "other", {"status": "completed", "duration_ms": 5.0}),
+        (
+            {"type": "imageGeneration", "status": "completed", "savedPath": "/b.png", "revisedPrompt": "cat"},
+            "image_generation",
+            "other",
+            {"status": "completed", "content": [ImageBlock(uri="/b.png")]},
+        ),
+        (
+            {"type": "imageGeneration", "status": "failed", "failure": {"message": "no"}},
+            "image_generation",
+            "other",
+            {"status": "failed", "error": ev.ErrorInfo(message="no")},
+        ),
+        (
+            {"type": "functionCallOutput", "name": "lookup", "output": [{"n": 1}]},
+            "lookup",
+            "other",
+            {"status": "completed", "output": '[{"n":1}]'},
+        ),
+        (
+            {
+                "type": "dynamicToolCall",
+                "tool": "look",
+                "status": "failed",
+                "success": False,
+                "contentItems": [
+                    {"type": "inputText", "text": "no"},
+                    {"type": "inputImage", "imageUrl": "data:image/png;base64,AA"},
+                ],
+            },
+            "look",
+            "other",
+            {
+                "status": "failed",
+                "output": "no",
+                "content": [TextBlock(text="no"), ImageBlock(mime_type="image/png", data="AA")],
+            },
+        ),
+        (
+            {
+                "type": "mcpToolCall",
+                "server": "s",
+                "tool": "t",
+                "status": "failed",
+                "error": {"message": "down"},
+            },
+            "t",
+            "mcp",
+            {"status": "failed", "error": ev.ErrorInfo(message="down"), "output": None},
+        ),
+        (
+            {"type": "collabAgentToolCall", "tool": "sendMessage", "status": "completed", "prompt": "hi"},
+            "send_message",
+            "think",
+            {"status": "completed"},
+        ),
+    ],
+)
+def test_tools(item: dict[str, Any], name: str, kind: str, ended: dict[str, Any]) -> None:
+    """Each of them also without its item/started: then it begins when it ends."""
+    for announced in (True, False):
+        wire = Wire().opened().in_turn()
+        if announced:
+            wire.started(id="c1", **item)
+        wire.completed(id="c1", **item)
+        [started], [end] = of(wire.events, ev.ToolStarted), of(wire.events, ev.ToolEnded)
+        assert (started.name, started.kind, started.call_id) == (name, kind, "c1")
+        assert {field: getattr(end, field) for field in ended} == ended
+        assert broken(wire.over()) == []
+
+
+def test_tools_while_they_run() -> None:
+    wire = Wire().opened().in_turn()
+    where = {"threadId": THREAD, "turnId": TURN, "itemId": "c1"}
+    change = {"path": "/a", "kind": {"type": "delete"}, "diff": "gone\n"}
+    wire.started(type="fileChange", id="c1", changes=[], status="inProgress")
+    wire.note("item/fileChange/patchUpdated", **where, changes=[change])
+    wire.note("item/fileChange/outputDelta", **where, delta="Done")
+    wire.note("item/mcpToolCall/progress", **where, message="half way")
+    wire.note("item/commandExecution/terminalInteraction", **where, processId="7", stdin="y\n")
+    updates = of(wire.events, ev.ToolUpdated)
+    assert [(event.input, event.output, event.terminal_id, event.ext) for event in updates] == [
+        ({"changes": [change]}, None, None, {}),
+        (None, "half way", None, {}),
+        (None, None, "7", {"codex.stdin": "y\n"}),
+    ]
+    [deleted] = of(wire.events, ev.FileChanged)
+    assert (deleted.change, deleted.before, deleted.phase) == ("deleted", "gone\n", "proposed")
+    assert deleted.diff == "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n"
+    wire.ask(0, "item/fileChange/requestApproval", itemId="c1", grantRoot="/root")
+    [request] = of(wire.events, ev.PermissionRequested)
+    assert (request.input, request.blocked_path) == ({"changes": [change]}, "/root")
+
+
+def test_a_hook_speaks_in_the_users_name() -> None:
+    wire = Wire().opened().in_turn()
+    wire.completed(type="hookPrompt", id="h", fragments=[{"text": "do"}, {"text": "more"}])
+    said = of(wire.events, ev.Message)[-1]
+    assert (said.role, said.text, said.synthetic) == ("user", "do\nmore", True)
+
+
+def test_a_reviewer_settles_permissions_by_itself() -> None:
+    wire = Wire().opened().in_turn()
+    where = {"threadId": THREAD, "turnId": TURN, "reviewId": "r1", "targetItemId": "c1"}
+    action = {"type": "command", "command": "rm"}
+    wire.note("item/autoApprovalReview/started", **where, action=action, review={"status": "inProgress"})
+    assert of(wire.events, ev.PermissionRequested) == []
+    wire.note(
+        "item/autoApprovalReview/completed",
+        **where,
+        action=action,
+        review={"status": "denied", "rationale": "too risky"},
+    )
+    [asked], [resolved] = of(wire.events, ev.PermissionRequested), of(wire.events, ev.PermissionResolved)
+    assert (asked.request_id, asked.call_id, asked.tool_name) == ("r1", "c1", "command")
+    assert (resolved.outcome, resolved.by, resolved.message) == ("denied", "agent", "too risky")
+    assert broken(wire.over()) == []
+
+
+def test_a_compaction_by_itself_and_the_older_word_for_it() -> None:
+    wire = Wire().opened().in_turn()
+    wire.started(type="contextCompaction", id="k")
+    wire.completed(type="contextCompaction", id="k")
+    wire.note("thread/compacted", threadId=THREAD, turnId=TURN)
+    assert [event.trigger for event in of(wire.events, ev.ContextCompacted)] == ["auto"]
+    wire.turn_over()
+    wire.in_turn()
+    wire.note("thread/compacted", threadId=THREAD, turnId=TURN)
+    assert len(of(wire.events, ev.ContextCompacted)) == 2
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "kind", "fields"),
+    [
+        ("warning", {"message": "w"}, ev.Notice, {"severity": "warning", "message": "w"}),
+        ("configWarning", {"summary": "s", "details": "d"}, ev.Notice, {"message": "s\nd", "code": "config"}),
+        ("deprecationNotice", {"summary": "old"}, ev.Notice, {"severity": "info", "code": "deprecation"}),
+        (
+            "model/rerouted",
+            {"fromModel": "a", "toModel": "b", "reason": "busy"},
+            ev.SessionUpdated,
+            {"model": "b"},
+        ),
+        ("thread/closed", {}, ev.SessionStatus, {"status": "ended"}),
+        (
+            "thread/goal/updated",
+            {"goal": {"objective": "o", "status": "active"}},
+            ev.SessionStatus,
+            {"message": "o"},
+        ),
+        (
+            "account/updated",
+            {"authMode": "apikey", "planType": "pro"},
+            ev.Auth,
+            {"status": "apikey", "message": "pro"},
+        ),
+        (
+            "account/login/completed",
+            {"success": False, "error": "e"},
+            ev.Auth,
+            {"status": "failed", "message": "e"},
+        ),
+        (
+            "thread/realtime/transcript/done",
+            {"role": "user", "text": "hi"},
+            ev.Message,
+            {"role": "user", "text": "hi"},
+        ),
+        ("thread/name/updated", {"threadName": "n"}, ev.SessionUpdated, {"title": "n"}),
+        (
+            "thread/settings/updated",
+            {"threadSettings": {"approvalPolicy": {"granular": {}}, "effort": "low"}},
+            ev.SessionUpdated,
+            {"permission_mode": "granular", "effort": "low"},
+        ),
+    ],
+)
+def test_notifications(method: str, params: dict[str, Any], kind: Any, fields: dict[str, Any]) -> None:
+    wire = Wire().opened()
+    wire.note(method, threadId=THREAD, **params)
+    event = of(wire.events, kind)[-1]
+    assert event.session == THREAD
+    assert {name: getattr(event, name) for name in fields} == fields
+
+
+def test_the_account_is_asked_for() -> None:
+    wire = Wire().opened()
+    wire.hear_from_client({"id": 7, "method": "account/read", "params": {}})
+    wire.hear({"id": 7, "result": {"account": {"type": "chatgpt", "email": "e"}, "requiresOpenaiAuth": True}})
+    wire.hear_from_client({"id": 8, "method": "account/rateLimits/read", "params": {}})
+    wire.hear({"id": 8, "result": {"rateLimits": {"planType": "pro"}}})
+    assert of(wire.events, ev.SessionUpdated)[-1].account == {"type": "chatgpt", "email": "e"}
+    assert of(wire.events, ev.RateLimit)[0].plan == "pro"
+    assert [event.command for event in of(wire.events, ev.CommandEnded)] == [
+        "account/read",
+        "account/rateLimits/read",
+    ]

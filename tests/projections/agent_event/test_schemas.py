@@ -1,0 +1,107 @@
+"""The schemas of specification 004 §8: views of all captures validate, and so do the agents' own lines."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from dragoman._files.sources import open_source
+from dragoman._projections.agent_event.model import AGENT_TYPES
+from dragoman._projections.agent_event.schema import native_schema, schema
+from tests import golden
+from tests.projections.agent_event import streams
+from tests.projections.projected import CAPTURES, captured, lines_of, name, shown
+
+STRICT = jsonschema.Draft7Validator(schema())
+EXTENDED = jsonschema.Draft7Validator(schema(extended=True))
+
+NATIVE = {"claude_stream": "claude", "codex_exec": "codex", "gemini_stream": "gemini"}
+
+
+def problems(validator: Any, items: list[dict[str, Any]]) -> list[str]:
+    return [f"{error.message}: {item}" for item in items for error in validator.iter_errors(item)]
+
+
+def test_the_schemas_are_schemas() -> None:
+    for each in (schema(), schema(extended=True), *map(native_schema, AGENT_TYPES)):
+        jsonschema.Draft7Validator.check_schema(each)
+
+
+def test_8_1_has_eight_types_and_extended_fifteen() -> None:
+    assert len(schema()["oneOf"]) == 8
+    assert len(schema(extended=True)["oneOf"]) == 15
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"type": "textChunk", "id": "1", "sessionId": "s", "timestamp": "t"},
+        {"type": "nothing", "id": "1", "sessionId": "s", "timestamp": "t"},
+        {"type": "sessionStarted", "id": "1", "sessionId": "s", "timestamp": "t", "agentType": "goose"},
+        {"type": "toolProgress", "id": "1", "sessionId": "s", "timestamp": "t", "toolId": "c", "progress": 2},
+        {"type": "turnStarted", "id": "1", "sessionId": "s", "timestamp": "t"},
+        {"type": "sessionEnded", "sessionId": "s", "timestamp": "t", "reason": "completed"},
+    ],
+)
+def test_8_1_refuses_what_is_wrong(wrong: dict[str, Any]) -> None:
+    assert not STRICT.is_valid(wrong)
+
+
+@pytest.mark.parametrize("capture", CAPTURES, ids=name)
+def test_views_of_captures_validate(capture: Path) -> None:
+    events = captured(capture)
+    dialect = capture.parts[-3]
+    for profile in ("seed", "live"):
+        extended = shown("agent-event", events, extended=True, profile=profile)  # type: ignore[arg-type]
+        assert problems(EXTENDED, extended) == []
+        family = dialect.partition("_")[0] if dialect != "acp" else "claude"
+        strict = shown("agent-event", events, family=family, profile=profile)  # type: ignore[arg-type]
+        assert problems(STRICT, strict) == []
+        assert sum(item["type"] == "sessionEnded" for item in strict) >= 1
+        assert strict[-1]["type"] == "sessionEnded"
+
+
+@pytest.mark.parametrize("dialect", NATIVE)
+def test_the_agents_own_lines_validate(dialect: str) -> None:
+    validator = jsonschema.Draft7Validator(native_schema(NATIVE[dialect]))
+    wrong = []
+    for capture in golden.captures(dialect):
+        for frame in open_source(golden.source(capture), dialect):
+            try:
+                value = json.loads(frame.line)
+            except ValueError:
+                continue
+            if frame.dir == "out" and isinstance(value, dict) and not validator.is_valid(value):
+                wrong.append((name(capture), value.get("type")))
+    assert [kind for _, kind in wrong if kind != "frobnicate"] == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "stream"),
+    [
+        ("claude", streams.CLAUDE),
+        ("claude", streams.FLAT),
+        ("codex", streams.CODEX),
+        ("gemini", streams.GEMINI),
+    ],
+)
+def test_the_streams_of_the_specification_validate(agent: str, stream: str) -> None:
+    validator = jsonschema.Draft7Validator(native_schema(agent))
+    assert problems(validator, [json.loads(line) for line in lines_of(stream)]) == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "wrong"),
+    [
+        ("claude", {"type": "frobnicate"}),
+        ("claude", {"type": "assistant", "session_id": "s"}),
+        ("codex", {"type": "item.started", "item": {"id": "1", "type": "frobnicate"}}),
+        ("codex", {"type": "thread.started"}),
+        ("gemini", {"type": "tool_result", "tool_id": "1", "status": "maybe"}),
+        ("gemini", {"type": "init"}),
+    ],
+)
+def test_native_schemas_refuse_what_is_wrong(agent: str, wrong: dict[str, Any]) -> None:
+    assert not jsonschema.Draft7Validator(native_schema(agent)).is_valid(wrong)
