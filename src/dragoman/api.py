@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Sequence
+from secrets import token_hex
 from typing import Any
 
 from msgspec import Struct, field, structs
@@ -13,61 +14,57 @@ from dragoman._model.capabilities import Capability
 from dragoman._model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
 from dragoman._model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
 from dragoman._model.events import (
+    AnyEvent,
     ErrorInfo,
-    Event,
     FileChanged,
     RunEnded,
     RunOutcome,
-    SubagentEnded,
-    SubagentStarted,
     TurnEnded,
 )
 from dragoman._model.usage import Usage
 from dragoman._policy import prices, rulebook
+from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
 from dragoman._runtime.connection import Connection
 from dragoman._runtime.host.host import OFFERS
-from dragoman._runtime.limits import Limits
 from dragoman._runtime.locks import SessionLocks
-from dragoman._runtime.plan import Plan
-from dragoman._runtime.requests import Handler
+from dragoman._runtime.plan import LaunchPlan
+from dragoman._runtime.requests import Handlers
 from dragoman._runtime.run import FrameSink
 from dragoman._runtime.session import Session
 
 _PATHS = ("cwd", "executable", "policy", "record")
 
 
-def open(agent: str | Agent | SessionConfig, *, handler: Handler | None = None, **fields: Any) -> Session:
+def open(agent: str | Agent | SessionConfig, **fields: Any) -> Session:
     """A session with `agent`, for `async with`. `fields` are those of SessionConfig.
 
     `approve` is one of its modes, or a callable: then that one is the handler, and all is asked.
     """
-    config, connection = _connected(agent, handler, fields)
+    config, connection = _connected(agent, fields)
     return connection.alone(None if connection.run.plan.one_shot else config.prompt)
 
 
-def connect(
-    agent: str | Agent | SessionConfig, *, handler: Handler | None = None, **fields: Any
-) -> Connection:
+def connect(agent: str | Agent | SessionConfig, **fields: Any) -> Connection:
     """A process of `agent` for several sessions, for `async with`; `fields` are as in `open`.
 
     Its `session()` opens them. Raises Unsupported for agents that have one session per process.
     """
-    config, connection = _connected(agent, handler, fields)
+    config, connection = _connected(agent, fields, opens_session=False)
     if Capability.MANY_SESSIONS not in connection.capabilities:
         raise Unsupported(connection.agent, Capability.MANY_SESSIONS, "Open one process for each with open()")
     for name in ("prompt", "resume"):
         if getattr(config, name) is not None:
             raise UsageError(f"a connection has no {name}: give it to one of its sessions")
-    connection.run.machine.opens_session = False
     return connection
 
 
 def _connected(
-    agent: str | Agent | SessionConfig, handler: Handler | None, fields: dict[str, Any]
+    agent: str | Agent | SessionConfig,
+    fields: dict[str, Any],
+    opens_session: bool = True,
 ) -> tuple[SessionConfig, Connection]:
-    if callable(approve := fields.get("approve")):
-        handler, fields["approve"] = approve, "ask"
+    handlers = _handlers(fields)
     record, config = _resolved(agent, fields)
     _check_price(record, config)
     plan = record.plan(config, _executable(record, config), _dialect(record, config))
@@ -76,12 +73,16 @@ def _connected(
             record.name, f"policy in {plan.dialect}", "It asks nobody, so no rule could be obeyed"
         )
     plan.read_only = plan.read_only or config.sandbox == "read-only"
-    plan.machine.ledger.keeps_lines = config.keep_lines
-    if config.host:
-        plan.machine.offers = OFFERS
+    plan.options = structs.replace(
+        plan.options,
+        opens_session=opens_session,
+        keeps_lines=config.keep_lines,
+        offers=OFFERS if config.host else frozenset(),
+        seed=token_hex(16),
+    )
     connection = Connection(
         plan,
-        handler=handler,
+        handlers=handlers,
         policy=Policy(config.approve, rulebook.load(config.cwd, config.policy)),
         limits=Limits.of(config),
         recorder=_recorder(config, plan),
@@ -105,37 +106,25 @@ class Result(Struct, kw_only=True):
     structured_output: Any = None
     session: str | None = None
     """The agent's session id, to resume it."""
-    events: list[Event] = field(default_factory=list)
+    events: list[AnyEvent] = field(default_factory=list)
 
 
 async def ask(
     agent: str | Agent | SessionConfig,
     prompt: str | None = None,
-    *,
-    handler: Handler | None = None,
     **fields: Any,
 ) -> Result:
     """Give an agent one prompt and wait for what comes of it. Raises ProcessExited if no turn ever began."""
     if prompt is not None:
         fields["prompt"] = prompt
-    async with open(agent, handler=handler, **fields) as session:
-        stream = session.events()
-        events: list[Event] = []
-        goes_on = Capability.BACKGROUND in session.capabilities
-        subagents: set[str | None] = set()
-        async for event in stream:
-            events.append(event)
-            if isinstance(event, SubagentStarted):
-                subagents.add(event.call_id or event.agent_id)
-            elif isinstance(event, SubagentEnded):
-                subagents.discard(event.call_id or event.agent_id)
-            elif isinstance(event, TurnEnded) and not (subagents and goes_on):
-                break  # with a subagent still at work the agent takes another turn for what that one finds
-    events += [event async for event in stream]
+    async with open(agent, **fields) as session:
+        stream = session.until_done()
+        events = [event async for event in stream]
+    events += stream.drain()
     return _result(events, session)
 
 
-def _result(events: Sequence[Event], session: Session) -> Result:
+def _result(events: Sequence[AnyEvent], session: Session) -> Result:
     turn = next((event for event in reversed(events) if isinstance(event, TurnEnded)), None)
     run = events[-1]
     assert isinstance(run, RunEnded)
@@ -180,6 +169,19 @@ def _resolved(agent: str | Agent | SessionConfig, fields: dict[str, Any]) -> tup
     return (agent if isinstance(agent, Agent) else _known(config.agent)), config
 
 
+def _handlers(fields: dict[str, Any]) -> Handlers:
+    """Those among the arguments."""
+    approve = fields.get("approve")
+    if callable(approve):
+        fields["approve"] = "ask"
+    return Handlers(
+        approve=approve if callable(approve) else None,
+        answer=fields.pop("answer", None),
+        serve=fields.pop("serve", None),
+        timeout=fields.pop("handler_timeout", None),
+    )
+
+
 def _check_price(agent: Agent, config: SessionConfig) -> None:
     """A cost limit is kept by what the agent says it cost, or by the price of its model; else it cannot be kept."""
     if config.max_cost_usd is None or Capability.COST in agent.capabilities or config.allow_unknown_cost:
@@ -222,13 +224,13 @@ def _executable(agent: Agent, config: SessionConfig) -> str:
     )
 
 
-def _locks(agent: Agent, config: SessionConfig, plan: Plan) -> SessionLocks:
+def _locks(agent: Agent, config: SessionConfig, plan: LaunchPlan) -> SessionLocks:
     """A resumed session is waited for; of a copy, only the copy is ours."""
     first = plan.session if config.resume is None or config.fork else config.resume
     return SessionLocks(agent.family or agent.name, plan.cwd or os.getcwd(), first, config.timeout)
 
 
-def _recorder(config: SessionConfig, plan: Plan) -> FrameSink | None:
+def _recorder(config: SessionConfig, plan: LaunchPlan) -> FrameSink | None:
     if config.record is None:
         return None
     from dragoman._files.recording import RecordingWriter

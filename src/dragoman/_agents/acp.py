@@ -19,7 +19,8 @@ from dragoman._dialects.acp.opening import Opening
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
-from dragoman._runtime.plan import Plan
+from dragoman._runtime.plan import LaunchPlan
+from dragoman._wire.machine import StartOptions
 
 TABLE: Final = Path(__file__).with_name("acp_agents.toml")
 GENERIC: Final = "acp"
@@ -149,24 +150,23 @@ def _install(command: tuple[str, ...]) -> str:
 # --- a run ---------------------------------------------------------------------------------------------------
 
 
-def plan(config: SessionConfig, row: Row, command: list[str]) -> Plan:
+def plan(config: SessionConfig, row: Row, command: list[str]) -> LaunchPlan:
     """How to start a session: `command` begins with an absolute path."""
     _check(config)
-    machine = Acp(config.agent)
-    machine.usage_rule = row.usage
-    machine.opening = _opening(config)
+    opening = _opening(config, row)
     extra = config.extra_args[1:] if config.agent == GENERIC else config.extra_args
-    return Plan(
+    return LaunchPlan(
         agent=config.agent,
         dialect="acp",
         argv=[*command, *extra],
-        machine=machine,
+        machine=Acp(config.agent),
+        options=StartOptions(opening=opening),
         env=environment(config, _env_prefixes(config.agent, row)),
         cwd=config.cwd,
         capabilities=row.capabilities,
         config=told(config),
         resume=config.resume,
-        roots=machine.opening.directories,
+        roots=opening.directories,
     )
 
 
@@ -181,7 +181,7 @@ def _check(config: SessionConfig) -> None:
     check_options(config, config.agent, NATIVE_OPTIONS)
 
 
-def _opening(config: SessionConfig) -> Opening:
+def _opening(config: SessionConfig, row: Row) -> Opening:
     native = config.native
     mode = native.get("mode")
     return Opening(
@@ -196,6 +196,7 @@ def _opening(config: SessionConfig) -> Opening:
         mode_required=mode is not None or config.approve == "plan",
         model=config.model,
         options=dict(native.get("options", {})),
+        usage_rule=row.usage,
     )
 
 

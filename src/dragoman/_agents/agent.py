@@ -12,9 +12,9 @@ from dragoman._files.redaction import is_secret_name
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import UsageError
-from dragoman._runtime.plan import Plan
+from dragoman._runtime.plan import LaunchPlan
 
-Planner = Callable[[SessionConfig, str, str], Plan]
+Planner = Callable[[SessionConfig, str, str], LaunchPlan]
 """Called with the configuration, the absolute path of the executable, and the dialect to speak."""
 
 

@@ -11,7 +11,8 @@ from dragoman._agents.agent import Agent, check_options, environment, told
 from dragoman._dialects.claude.stream.machine import ClaudeStream
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import Unsupported
-from dragoman._runtime.plan import Plan
+from dragoman._runtime.plan import LaunchPlan
+from dragoman._wire.machine import StartOptions
 
 _STREAMING: Final = (
     "--print",
@@ -21,6 +22,7 @@ _STREAMING: Final = (
     *("--permission-prompt-tool", "stdio"),
     "--include-partial-messages",
     "--include-hook-events",
+    "--replay-user-messages",
 )
 """Stream-json both ways with stdin held open: a one-shot loses its tail when the reader lags."""
 
@@ -48,7 +50,6 @@ _SWITCHES: Final = {
     "bare": "--bare",
     "strict_mcp_config": "--strict-mcp-config",
     "no_persistence": "--no-session-persistence",
-    "replay_user_messages": "--replay-user-messages",
 }
 
 NATIVE_OPTIONS: Final = {
@@ -73,17 +74,17 @@ _CLOUDS: Final = {
 """Whose models it uses where these are set, and how that cloud's variables begin."""
 
 
-def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     """How to start a session."""
     _check(config)
     machine = ClaudeStream(config.agent)
-    machine.opening = _opening(config)
     new = str(uuid.uuid4()) if config.resume is None or config.fork else None
-    return Plan(
+    return LaunchPlan(
         agent=config.agent,
         dialect=dialect,
         argv=[executable, *_STREAMING, *_session(config, new), *_flags(config), *config.extra_args],
         machine=machine,
+        options=StartOptions(opening=_opening(config)),
         env=_environment(config),
         cwd=config.cwd,
         capabilities=machine.capabilities,

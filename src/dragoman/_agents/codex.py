@@ -15,7 +15,8 @@ from dragoman._dialects.codex.app.wording import mcp_config
 from dragoman._model.config import Approve, Sandbox, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
 from dragoman._model.toolnames import split_mcp
-from dragoman._runtime.plan import Plan, Step
+from dragoman._runtime.plan import LaunchPlan, Step
+from dragoman._wire.machine import StartOptions
 
 APP_STOP: Final[tuple[Step, ...]] = (("interrupt", 5.0), ("eof", 5.0), ("SIGTERM", 3.0), ("SIGKILL", 3.0))
 """SIGINT would leave the commands that it runs behind; the end of its input does not."""
@@ -75,7 +76,7 @@ NATIVE_OPTIONS: Final = {
 }
 
 
-def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     """How to start a session."""
     _check(config)
     program = native_binary(executable)
@@ -95,14 +96,14 @@ def _check(config: SessionConfig) -> None:
 # --- app-server --------------------------------------------------------------------------------------------
 
 
-def _app_plan(config: SessionConfig, program: str) -> Plan:
+def _app_plan(config: SessionConfig, program: str) -> LaunchPlan:
     machine = CodexApp(config.agent)
-    machine.opening = _opening(config)
-    return Plan(
+    return LaunchPlan(
         agent=config.agent,
         dialect=machine.dialect,
         argv=[program, "app-server", *config.extra_args],
         machine=machine,
+        options=StartOptions(opening=_opening(config)),
         env=environment(config, ENV_PREFIXES),
         cwd=config.cwd,
         capabilities=machine.capabilities,
@@ -171,14 +172,14 @@ def _settings(config: SessionConfig) -> dict[str, Any]:
 # --- exec --------------------------------------------------------------------------------------------------
 
 
-def _exec_plan(config: SessionConfig, program: str) -> Plan:
+def _exec_plan(config: SessionConfig, program: str) -> LaunchPlan:
     """One turn, its prompt on the command line. With stdin open it would wait for more of it."""
     if config.prompt is None:
         raise UsageError("codex exec takes its prompt when it starts: give prompt=..., or use codex_app")
     if config.output_schema is not None:
         raise Unsupported("codex", "output_schema in codex_exec", "Use the dialect codex_app instead")
     machine = machine_for("codex_exec", config.agent)
-    return Plan(
+    return LaunchPlan(
         agent=config.agent,
         dialect="codex_exec",
         argv=[program, *_exec_args(config), *config.extra_args, *_exec_prompt(config)],

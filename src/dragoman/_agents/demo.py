@@ -10,7 +10,8 @@ from dragoman._dialects.acp.machine import Acp
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
-from dragoman._runtime.plan import Plan
+from dragoman._runtime.plan import LaunchPlan
+from dragoman._wire.machine import StartOptions
 
 PROGRAM: Final = str(Path(__file__).parent.parent / "testing" / "_demo_agent.py")
 VERSION: Final = "2.0"
@@ -36,15 +37,13 @@ NATIVE_OPTIONS: Final = {
 }
 
 
-def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     """How to start it. Whatever else was asked for, it knows one job; see testing/demo_agent.py."""
     check_options(config, "demo", NATIVE_OPTIONS)
     options = [(f"--{name}", str(config.native[name])) for name in NATIVE_OPTIONS if name in config.native]
     machine = Acp(config.agent)
-    machine.opening = Opening(
-        cwd=os.path.abspath(config.cwd or os.getcwd()), resume=config.resume, replay=True
-    )
-    return Plan(
+    opening = Opening(cwd=os.path.abspath(config.cwd or os.getcwd()), resume=config.resume, replay=True)
+    return LaunchPlan(
         agent=config.agent,
         dialect=dialect,
         argv=[
@@ -55,6 +54,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
             *config.extra_args,
         ],
         machine=machine,
+        options=StartOptions(opening=opening),
         env=environment(config),
         cwd=config.cwd,
         capabilities=CAPABILITIES,

@@ -14,7 +14,7 @@ from dragoman._dialects import machine_for
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
-from dragoman._runtime.plan import Plan, Step
+from dragoman._runtime.plan import LaunchPlan, Step
 
 ENV_PREFIXES: Final = ("GEMINI_", "GOOGLE_", "CODE_ASSIST_")
 
@@ -74,7 +74,7 @@ _IMPOSSIBLE: Final = {
 }
 
 
-def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     """How to start a session."""
     for name, instead in _IMPOSSIBLE.items():
         if getattr(config, name):
@@ -82,7 +82,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
     return _stream_plan(config, executable) if dialect == "gemini_stream" else _acp_plan(config, executable)
 
 
-def _acp_plan(config: SessionConfig, executable: str) -> Plan:
+def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     """Everything but the tools that need no permission can be said in the protocol."""
     variables = _environment(config)
     if config.resume is not None and _just_begun(config.resume, variables):
@@ -109,7 +109,7 @@ def _just_begun(session: str, variables: Mapping[str, str]) -> bool:
     return any(list(folder.glob(f"*/chats/{name}")) for folder in session_dirs(variables))
 
 
-def _stream_plan(config: SessionConfig, executable: str) -> Plan:
+def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     """One turn, its prompt on the command line; the next one resumes the session by its id. Its stdout is a file:
     the CLI exits without waiting for what a pipe has not taken (capture big_text_slow_norelaunch)."""
     if not config.prompt:
@@ -121,7 +121,7 @@ def _stream_plan(config: SessionConfig, executable: str) -> Plan:
     argv += ["--resume", config.resume] if config.resume is not None else []
     argv += _several("--include-directories", config.native.get("add_dirs"))
     machine = machine_for("gemini_stream", config.agent)
-    return Plan(
+    return LaunchPlan(
         agent=config.agent,
         dialect=machine.dialect,
         argv=[*argv, *_flags(config), *config.extra_args, f"--prompt={config.prompt}"],

@@ -43,11 +43,24 @@ class Interrupt(Command, tag="interrupt"):
     needs: ClassVar = Capability.INTERRUPT
 
 
-class Answer(Command, tag="answer"):
+By = Literal["client", "policy", "timeout"]
+"""Who gives an answer: a person or a handler, a rule or a mode, a time limit."""
+
+
+class Response(Command):
+    """The answer to a request of the agent's."""
+
+    request: str = ""
+    """Its id. A handler need not say it."""
+    by: By = "client"
+    rule: str | None = None
+    """The rule that gave the answer."""
+
+
+class Answer(Response, tag="answer"):
     """The answer to a `permission.requested`."""
 
     needs: ClassVar = Capability.PERMISSIONS
-    request: str
     decision: Literal["allow", "deny"] = "deny"
     option: str | None = None
     """One of the request's own options, by id; it wins over `decision`."""
@@ -62,20 +75,18 @@ class Answer(Command, tag="answer"):
     """Deny and stop the turn as well."""
 
 
-class AnswerQuestion(Command, tag="answer_question"):
+class AnswerQuestion(Response, tag="answer_question"):
     """The answer to a `question.asked`."""
 
     needs: ClassVar = Capability.QUESTIONS
-    request: str
     action: Literal["accepted", "declined", "cancelled"] = "accepted"
     answers: dict[str, Any] = field(default_factory=dict)
 
 
-class Reply(Command, tag="reply"):
+class Reply(Response, tag="reply"):
     """The answer to a `host.called`. With neither result nor error: no opinion, said as the dialect says it."""
 
     needs: ClassVar = Capability.HOST_CALLS
-    request: str
     result: Any = None
     error: str | None = None
 

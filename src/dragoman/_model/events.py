@@ -497,5 +497,8 @@ AnyEvent = (
     | ContextCompacted | Retry | Hook | Notice | Error | RunEnded | NativeKnown | NativeUnknown | NativeInvalid
 )  # fmt: skip
 
+Request = PermissionRequested | QuestionAsked | HostCalled
+"""What wants an answer."""
+
 EVENTS: dict[str, type[Event]] = {str(cls.__struct_config__.tag): cls for cls in get_args(AnyEvent)}
 """Every event type by its name on the wire."""

@@ -9,19 +9,15 @@ folder and runs `ls` without a word) it does.
 """
 
 import glob
-from collections.abc import Iterable
 from typing import Final
-
-from msgspec import Struct
 
 from dragoman._model.commands import Answer
 from dragoman._model.config import Approve
-from dragoman._model.events import PermissionRequested, ToolKind
+from dragoman._model.events import ToolKind
 from dragoman._policy import rulebook
+from dragoman._policy.permission import Decision, Effect, PermissionRequest
 from dragoman._policy.rulebook import Rulebook
-from dragoman._policy.rules import Asked, Effect, Rule
-from dragoman._runtime.requests import Decision
-from dragoman._runtime.standing import Request
+from dragoman._policy.rules import Rule, lies_inside
 
 LOOKING: Final[frozenset[ToolKind]] = frozenset({"read", "search", "think", "fetch", "browse", "ask"})
 
@@ -35,14 +31,6 @@ _DENIED: Final[dict[Approve, str]] = {
 """Modes that deny what they do not allow, with the words for it."""
 
 
-class Verdict(Struct, frozen=True):
-    """What the policy says of a call, and why."""
-
-    effect: Effect
-    rule: str
-    message: str | None = None
-
-
 class Policy:
     """The rules and the mode of one run."""
 
@@ -52,46 +40,33 @@ class Policy:
         if mode == "dangerous":
             self._rules = self._rules.with_chapter("approve=dangerous", rulebook.dangerous())
 
-    def verdict(self, asked: Asked) -> Verdict:
+    def decide(self, request: PermissionRequest) -> Decision:
         """The effect on a call. Whether somebody is there to be asked is another question."""
         mode = f"approve={self.mode}"
-        if self.mode == "plan" and asked.kind not in LOOKING:
-            return Verdict("deny", mode, _DENIED["plan"])
-        found = self._rules.find(asked)
+        if self.mode == "plan" and request.kind not in LOOKING:
+            return Decision("deny", mode, _DENIED["plan"])
+        found = self._rules.find(request)
         if found is not None:
-            said = found.rule.message or f"Denied by a rule: {found.title}."
-            return Verdict(found.effect, found.title, said if found.effect == "deny" else None)
-        within = asked.blocked_path is None and (asked.kind != "edit" or asked.inside)
-        if self.mode == "all" or (within and asked.kind in _ALLOWED.get(self.mode, ())):
-            return Verdict("allow", mode)
+            why = found.rule.message or f"Denied by a rule: {found.title}."
+            return Decision(found.effect, found.title, why if found.effect == "deny" else None)
+        within = request.event.blocked_path is None and (request.kind != "edit" or lies_inside(request))
+        if self.mode == "all" or (within and request.kind in _ALLOWED.get(self.mode, ())):
+            return Decision("allow", mode)
         if self.mode in _DENIED:
-            return Verdict("deny", mode, _DENIED[self.mode])
-        return Verdict("ask", mode)
+            return Decision("deny", mode, _DENIED[self.mode])
+        return Decision("ask", mode)
 
-    def settled(self, request: Request, cwd: str | None, files: Iterable[str] = ()) -> Decision | None:
-        """The decision for a session that works in `cwd`; None if somebody must be asked. `files` are those that the
-        call is known to be about."""
-        if not isinstance(request, PermissionRequested):
-            return None
-        verdict = self.verdict(Asked.of(request, cwd, files))
-        if verdict.effect == "ask":
-            return None
-        answer = Answer(request=request.request_id, decision=verdict.effect, message=verdict.message)
-        return Decision(answer, "policy", verdict.rule)
-
-    def remember(
-        self, request: PermissionRequested, answer: Answer, cwd: str | None, files: Iterable[str] = ()
-    ) -> None:
+    def remember(self, request: PermissionRequest, answer: Answer) -> None:
         """Hold on to an answer that was given for longer than once: `session` or `always` in `remember`."""
         if "always" not in answer.remember and "session" not in answer.remember:
             return
-        rule = rule_like(request, _effect(request, answer), cwd, files)
+        rule = rule_like(request, _effect(request, answer))
         self._rules.remember(rule)
         if "always" in answer.remember:
             rulebook.remember_always(rule)
 
 
-def _effect(request: PermissionRequested, answer: Answer) -> Effect:
+def _effect(request: PermissionRequest, answer: Answer) -> Effect:
     """What an answer comes to: an option that it names wins over its decision."""
     chosen = next((option for option in request.options if option.id == answer.option), None)
     if chosen is None:
@@ -99,16 +74,13 @@ def _effect(request: PermissionRequested, answer: Answer) -> Effect:
     return "allow" if (chosen.kind or chosen.id).startswith("allow") else "deny"
 
 
-def rule_like(
-    request: PermissionRequested, decision: Effect, cwd: str | None, files: Iterable[str] = ()
-) -> Rule:
+def rule_like(request: PermissionRequest, effect: Effect) -> Rule:
     """The narrowest rule that says the same of the same call: this command line, these files, or else this tool."""
-    asked = Asked.of(request, cwd, files)
-    rule = Rule(effect=decision, agent=glob.escape(asked.agent), tool=glob.escape(asked.tool))
-    if asked.server is not None:
-        rule.server = glob.escape(asked.server)
-    if asked.command is not None:
-        rule.line = asked.command
-    elif asked.paths:
-        rule.path = [glob.escape(path) for path in asked.paths]
+    rule = Rule(effect=effect, agent=glob.escape(request.agent), tool=glob.escape(request.tool))
+    if request.server is not None:
+        rule.server = glob.escape(request.server)
+    if request.command is not None:
+        rule.line = request.command
+    elif request.paths:
+        rule.path = [glob.escape(path) for path in request.paths]
     return rule

@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Struct, field
 
 from dragoman._model.errors import UsageError
-from dragoman._policy.rules import Asked, Effect, Rule, first
+from dragoman._policy.permission import Effect, PermissionRequest
+from dragoman._policy.rules import Rule, first
 from dragoman._wire.jsontext import repaired
 
 PROJECT_FILE: Final = ".dragoman/policy.toml"
@@ -48,10 +49,10 @@ class Rulebook:
         self._chapters = list(chapters)
         self._session: list[Rule] = []
 
-    def find(self, asked: Asked) -> Found | None:
+    def find(self, request: PermissionRequest) -> Found | None:
         """The first rule about this; what was remembered for this session comes first."""
         for source, rules in (("this session", self._session), *self._chapters):
-            rule = first(rules, asked)
+            rule = first(rules, request)
             if rule is not None:
                 return Found(rule, source, rules.index(rule) + 1)
         return None

@@ -13,22 +13,15 @@ hidden in it; *every* path lies where it says. A rule that denies or asks needs 
 
 import fnmatch
 import os
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, Literal
-from urllib.parse import urlsplit
+from typing import Any, Final
 
 from msgspec import Struct, field
 
-from dragoman._model import toolnames
-from dragoman._model.events import PermissionRequested, ToolKind
+from dragoman._model.events import ToolKind
 from dragoman._policy import shellwords
-
-Effect = Literal["allow", "deny", "ask"]
-
-_TITLED: Final = frozenset(("run_shell_command",))
-"""Tools of Gemini CLI that come over ACP without their input: the title is the command, to the letter."""
+from dragoman._policy.permission import Effect, PermissionRequest, real_path
 
 SECRETS: Final = (
     ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*",
@@ -73,94 +66,21 @@ class Rule(Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True)
     """Told to the agent with a denial."""
 
 
-class Asked(Struct, frozen=True):
-    """What a rule is asked about."""
-
-    agent: str
-    tool: str
-    kind: ToolKind
-    input: Any
-    cwd: str
-    server: str | None = None
-    blocked_path: str | None = None
-    files: tuple[str, ...] = ()
-    """What the call is known to be about, beside what its input names."""
-
-    @classmethod
-    def of(cls, request: PermissionRequested, cwd: str | None, files: Iterable[str] = ()) -> "Asked":
-        server, tool = toolnames.split_mcp(request.tool_name or "")
-        given = request.input
-        if given is None and tool in _TITLED:
-            given = {"command": request.title}
-        return cls(
-            agent=request.agent,
-            tool=tool,
-            kind=request.kind,
-            input=given,
-            cwd=os.path.abspath(cwd or os.curdir),
-            server=server,
-            blocked_path=request.blocked_path,
-            files=tuple(files),
-        )
-
-    @property
-    def command(self) -> str | None:
-        """The shell command, where the tool runs one."""
-        given = self.input if isinstance(self.input, dict) else {}
-        command, args = given.get("command") or given.get("cmd"), given.get("args")
-        if isinstance(command, list):
-            return shellwords.script(shlex.join(map(str, command)))
-        if isinstance(command, str) and isinstance(args, list):
-            return shellwords.script(shlex.join((command, *map(str, args))))
-        return shellwords.script(command) if isinstance(command, str) else None
-
-    @property
-    def paths(self) -> list[str]:
-        """The files that it names, absolute and with links followed: a link must not lead out of a rule."""
-        named = [*(location.path for location in toolnames.locations_of(self.input)), *self.files]
-        if self.blocked_path is not None:
-            named.append(self.blocked_path)
-        return list(dict.fromkeys(_real(path, self.cwd) for path in named))
-
-    @property
-    def inside(self) -> bool:
-        """It names no file outside the working directory."""
-        return all(_lies(path, "inside", self.cwd) for path in self.paths)
-
-    @property
-    def url_host(self) -> str | None:
-        given = self.input if isinstance(self.input, dict) else {}
-        url = given.get("url")
-        try:
-            return urlsplit(url).hostname if isinstance(url, str) else None
-        except ValueError:
-            return None
-
-
-def _real(path: str, cwd: str) -> str:
-    """Absolute, with links followed; a name that no file can have stays as it is."""
-    whole = os.path.join(cwd, os.path.expanduser(path))
-    try:
-        return os.path.realpath(whole)
-    except ValueError:  # a NUL, or half of a character
-        return os.path.normpath(whole)
-
-
-def first(rules: Iterable[Rule], asked: Asked) -> Rule | None:
+def first(rules: Iterable[Rule], request: PermissionRequest) -> Rule | None:
     """The first rule that is about this."""
-    return next((rule for rule in rules if matches(rule, asked)), None)
+    return next((rule for rule in rules if matches(rule, request)), None)
 
 
-def matches(rule: Rule, asked: Asked) -> bool:
+def matches(rule: Rule, request: PermissionRequest) -> bool:
     return (
-        _glob(rule.agent, asked.agent)
-        and (not rule.kind or asked.kind in _several(rule.kind))
-        and _glob(rule.tool, asked.tool)
-        and _glob(rule.server, asked.server)
-        and _glob(rule.host, asked.url_host)
-        and (not rule.command or _command(rule, asked))
-        and (not rule.line or asked.command in _several(rule.line))
-        and (not rule.path or _path(rule, asked))
+        _glob(rule.agent, request.agent)
+        and (not rule.kind or request.kind in _several(rule.kind))
+        and _glob(rule.tool, request.tool)
+        and _glob(rule.server, request.server)
+        and (not rule.host or any(_glob(rule.host, host) for host in request.hosts))
+        and (not rule.command or _command(rule, request))
+        and (not rule.line or request.command in _several(rule.line))
+        and (not rule.path or _path(rule, request))
     )
 
 
@@ -176,16 +96,12 @@ def _glob(patterns: list[str] | str, value: str | None) -> bool:
 # --- commands -------------------------------------------------------------------------------------------
 
 
-def _command(rule: Rule, asked: Asked) -> bool:
-    text = asked.command
-    if text is None:
-        return False
-    line = shellwords.parsed(text)
+def _command(rule: Rule, request: PermissionRequest) -> bool:
     prefixes = [shellwords.words(prefix) for prefix in _several(rule.command)]
     if rule.effect == "allow":
-        sure = bool(line.commands) and not line.opaque
-        return sure and all(any(_begins(words, prefix) for prefix in prefixes) for words in line.commands)
-    return any(_begins(_bare(words), prefix) for words in line.commands for prefix in prefixes)
+        sure = request.commands
+        return bool(sure) and all(any(_begins(words, prefix) for prefix in prefixes) for words in sure or ())
+    return any(_begins(_bare(words), prefix) for words in request.line.commands for prefix in prefixes)
 
 
 def _begins(words: list[str], prefix: list[str]) -> bool:
@@ -200,21 +116,26 @@ def _bare(words: list[str]) -> list[str]:
 # --- paths ----------------------------------------------------------------------------------------------
 
 
-def _path(rule: Rule, asked: Asked) -> bool:
-    wanted, paths = _several(rule.path), asked.paths
+def _path(rule: Rule, request: PermissionRequest) -> bool:
+    wanted, paths = _several(rule.path), request.paths
     if rule.effect == "allow":
-        return bool(paths) and all(any(_lies(path, place, asked.cwd) for place in wanted) for path in paths)
-    found = [*paths, *_words_like_paths(asked)]
-    return any(_lies(path, place, asked.cwd) for path in found for place in wanted)
+        return bool(paths) and all(any(_lies(path, place, request.cwd) for place in wanted) for path in paths)
+    found = [*paths, *_words_like_paths(request)]
+    return any(_lies(path, place, request.cwd) for path in found for place in wanted)
 
 
-def _words_like_paths(asked: Asked) -> Iterator[str]:
+def _words_like_paths(request: PermissionRequest) -> Iterator[str]:
     """Words of a command that may be files: enough for a rule that denies."""
-    for words in shellwords.parsed(asked.command).commands if asked.command is not None else ():
+    for words in request.line.commands:
         for word in words[1:]:
             name = word.split("=", 1)[-1].lstrip("@")
             if name and not name.startswith("-"):
-                yield _real(name, asked.cwd)
+                yield real_path(name, request.cwd)
+
+
+def lies_inside(request: PermissionRequest) -> bool:
+    """Whether it names no file outside the working directory."""
+    return all(_lies(path, "inside", request.cwd) for path in request.paths)
 
 
 def _lies(path: str, place: str, cwd: str) -> bool:

@@ -18,22 +18,21 @@ from anyio.abc import TaskGroup
 
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import OpenSession
-from dragoman._model.config import Approve
 from dragoman._model.errors import AgentFailed, SessionNotFound, UsageError
 from dragoman._model.events import CommandEnded, Event, RunEnded
 from dragoman._model.frames import Exit, StopReason
+from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
-from dragoman._runtime.answering import Answering
 from dragoman._runtime.host.host import Host
-from dragoman._runtime.limits import Limits, LimitWatch
+from dragoman._runtime.limits import LimitWatch
 from dragoman._runtime.locks import SessionLocks
-from dragoman._runtime.plan import Plan
+from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.process import stopping
 from dragoman._runtime.process.timeouts import watch
-from dragoman._runtime.requests import Handler
+from dragoman._runtime.requests import Handlers, Requests
 from dragoman._runtime.run import FrameSink, Run
 from dragoman._runtime.session import Session
-from dragoman._runtime.streams import EarlyEvents, EventStream
+from dragoman._runtime.streams import Backlog, EventStream
 
 
 class Connection:
@@ -41,10 +40,9 @@ class Connection:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: LaunchPlan,
         *,
-        handler: Handler | None = None,
-        approve: Approve = "ask",
+        handlers: Handlers | None = None,
         policy: Policy | None = None,
         limits: Limits | None = None,
         recorder: FrameSink | None = None,
@@ -52,15 +50,15 @@ class Connection:
         idle_timeout: float | None = None,
         locks: SessionLocks | None = None,
     ) -> None:
-        self.run = Run(plan, recorder, lambda requests: self.answering.attend(requests))
+        self.run = Run(plan, recorder, lambda requests: self.requests.attend(requests))
         """What goes on beneath."""
-        self.answering = Answering(self.run, policy or Policy(approve), handler, self._session_of)
+        self.requests = Requests(self.run, policy or Policy(), handlers or Handlers(), self._session_of)
         self.sessions: dict[str, Session] = {}
         """Those that are open, by id."""
         self.locks = locks
         """Keeps other runs away from them."""
         self._only: Session | None = None
-        self._early = EarlyEvents()
+        self.backlog = Backlog()
         self._limits = LimitWatch(limits) if limits else None
         self._timeouts = partial(watch, self.run, self.run.busy, self.stop, timeout, idle_timeout)
         self._group: TaskGroup | None = None
@@ -78,7 +76,7 @@ class Connection:
     @property
     def result(self) -> RunEnded | None:
         """The last event, once the run is over."""
-        return self.run.standing.result
+        return self.run.result
 
     @property
     def exit(self) -> Exit | None:
@@ -95,7 +93,7 @@ class Connection:
     async def __aenter__(self) -> Self:
         if self._group is not None:
             raise UsageError("a session can be entered only once; open another one")
-        self.run.fanout.add(self._early)
+        self.run.fanout.add(self.backlog)
         if self._limits is not None:
             self.run.fanout.add(self._limits)
         await self._wait_for_session()
@@ -181,8 +179,8 @@ class Connection:
                 self.locks.release(resume)
             raise self._not_opened(ended, resume)
         id = ended.session
-        early = [event for event in said.drain() if event.session == id]
-        session = self.sessions[id] = Session(self, self._host(where), id, early=early)
+        backlog = Backlog([event for event in said.drain() if event.session == id])
+        session = self.sessions[id] = Session(self, self._host(where), id, backlog=backlog)
         return session
 
     def alone(self, prompt: str | None = None) -> Session:
@@ -199,26 +197,14 @@ class Connection:
 
     def events(self) -> EventStream:
         """All events of all sessions from now on; before the first turn, from the run's start."""
-        stream = EventStream()
-        if self._early.kept:
-            stream.put(list(self._early.kept))
-        self.run.fanout.add(stream)
-        return stream
-
-    def prompted(self) -> None:
-        """A turn is about to begin: who listens from now on hears it from its stream."""
-        self._early.prompted = True
-
-    def heard(self) -> None:
-        """Its only session is listened to: that is enough."""
-        self._early.heard()
+        return self.run.fanout.listener(self.backlog)
 
     async def _ready(self) -> None:
         """The agent has answered the first line, so that more can be asked of it."""
-        stream, standing = self.events(), self.run.standing
-        while not standing.ready:
-            if standing.refusal is not None:
-                raise AgentFailed(standing.refusal.message, agent=self.agent)
+        stream, ledger = self.events(), self.run.ledger
+        while not ledger.ready:
+            if ledger.refusal is not None:
+                raise AgentFailed(ledger.refusal.message, agent=self.agent)
             if not await stream.batch():
                 raise self.run.gone("it was ready")
 

@@ -23,7 +23,7 @@ from typing import Final
 import anyio
 
 from dragoman._model.errors import DragomanError, TimedOut
-from dragoman._model.events import Event, SessionStarted, SessionUpdated
+from dragoman._model.events import AnyEvent, SessionStarted, SessionUpdated
 from dragoman._runtime.streams import EventStream
 
 log = logging.getLogger("dragoman")
@@ -277,7 +277,7 @@ class SessionLocks(EventStream):
 
     # --- what the run says -------------------------------------------------------------------------------
 
-    def put(self, batch: Sequence[Event]) -> None:
+    def put(self, batch: Sequence[AnyEvent]) -> None:
         for event in batch:
             if type(event) is SessionStarted and event.session is not None and not event.replay:
                 self.hold(event.session)

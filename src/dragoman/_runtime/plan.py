@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct, field
 
 from dragoman._model.capabilities import Capability
-from dragoman._wire.machine import Machine
+from dragoman._wire.machine import Machine, StartOptions
 
 StepName = Literal["interrupt", "eof", "SIGINT", "SIGTERM", "SIGKILL"]
 Step = tuple[StepName, float]
@@ -21,7 +21,7 @@ GENTLE_STOP: Final[tuple[Step, ...]] = (
 """From the gentlest to the last. claude orphans its running tool on SIGTERM, so SIGINT comes before it."""
 
 
-class Plan(Struct, kw_only=True):
+class LaunchPlan(Struct, kw_only=True):
     """One run of one agent, not started yet."""
 
     agent: str
@@ -29,6 +29,8 @@ class Plan(Struct, kw_only=True):
     argv: list[str]
     """The first is an absolute path."""
     machine: Machine
+    options: StartOptions = StartOptions()
+    """How the machine shall begin."""
     env: dict[str, str]
     """All of it: nothing is inherited beside."""
     cwd: str | None = None

@@ -1,96 +1,253 @@
-"""Who answers what an agent asks: a handler, or, where there is none, a plain no. Never silence."""
+"""Whatever the agent asks gets an answer: from the policy, a handler or the host, and a plain no where there is none of
+them. Never silence."""
 
 import inspect
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Literal
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
+import anyio
 from anyio import CapacityLimiter, to_thread
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from dragoman._model.commands import Answer, AnswerQuestion, Reply
-from dragoman._model.events import HostCalled, PermissionRequested
-from dragoman._runtime.standing import Request
+from dragoman._model.commands import Answer, AnswerQuestion, By, Reply, Response
+from dragoman._model.errors import DragomanError
+from dragoman._model.events import Event, HostCalled, PermissionRequested, QuestionAsked, Request
+from dragoman._policy.permission import PermissionRequest
+from dragoman._policy.policy import Policy
+from dragoman._runtime.host.host import Place, Refused
+from dragoman._runtime.run import Run
+from dragoman._runtime.streams import EventStream
 
 if TYPE_CHECKING:
     from dragoman._runtime.session import Session
 
-Response = Answer | AnswerQuestion | Reply
+log = logging.getLogger("dragoman")
+
+T = TypeVar("T")
 
 
-By = Literal["client", "policy", "timeout"]
+class Later(Enum):
+    """The type of LATER."""
+
+    LATER = "later"
 
 
-class Ruling(Struct, frozen=True, kw_only=True):
-    """A verdict with its reason: which rule gave it. It is recorded with the answer."""
+LATER: Final = Later.LATER
+"""Returned by a handler that will give the answer by hand, with `session.answer` and its like."""
 
-    verdict: bool | Response
-    rule: str | None = None
-    by: By = "policy"
+ApproveReply = bool | Answer | Literal[Later.LATER]
+"""True allows, False denies; an Answer says more."""
+AnswerReply = Mapping[str, Any] | AnswerQuestion | bool | Literal[Later.LATER]
+"""The answers by question; False declines; an AnswerQuestion says more."""
+ServeReply = Reply | Literal[Later.LATER] | None
+"""A Reply with a result or an error; None leaves the call to the host."""
 
+ApproveHandler = Callable[[PermissionRequest], ApproveReply | Awaitable[ApproveReply]]
+"""Hears permission requests that neither a rule nor the approve mode settles."""
+AnswerHandler = Callable[[QuestionAsked], AnswerReply | Awaitable[AnswerReply]]
+"""Hears questions."""
+ServeHandler = Callable[[HostCalled], ServeReply | Awaitable[ServeReply]]
+"""Hears what the agent wants its client to do: files, terminals, hooks, MCP messages."""
 
-class Decision(Struct, frozen=True):
-    """An answer, ready to be sent, and who gave it."""
-
-    response: Response
-    by: By = "client"
-    rule: str | None = None
-
-
-Verdict = bool | Response | Ruling | None
-"""True or False; or an answer in full; None if it will be given later, by hand."""
-
-Handler = Callable[[Request, "Session"], Verdict | Awaitable[Verdict]]
-
-NOBODY = (
+NOBODY: Final = (
     "Denied: nobody was there to ask. Open the session with a handler (approve=...) that answers such requests, "
     "or with an approve mode that allows them."
 )
 
 
-async def ask(handler: Handler, request: Request, session: "Session") -> Verdict:
-    """What the handler says. One that is no coroutine function may block, so it gets a thread."""
+class Handlers(Struct, frozen=True, kw_only=True):
+    """Who is asked. `timeout` is how many seconds each may take to answer."""
+
+    approve: ApproveHandler | None = None
+    answer: AnswerHandler | None = None
+    serve: ServeHandler | None = None
+    timeout: float | None = None
+    nobody: str = NOBODY
+    """What the agent is told where a permission is asked and there is no handler."""
+    nobody_rule: str = "no handler"
+
+
+class Requests:
+    """All requests of a run. `session_of` finds the session that an event belongs to."""
+
+    def __init__(
+        self, run: Run, policy: Policy, handlers: Handlers, session_of: Callable[[Event], "Session | None"]
+    ) -> None:
+        self._run = run
+        self._policy = policy
+        self._handlers = handlers
+        self._session_of = session_of
+
+    def attend(self, requests: Sequence[Request]) -> None:
+        """These want an answer: at once where no one needs to be asked, else in a task of its own."""
+        for request in requests:
+            session = self._session_of(request)
+            if isinstance(request, HostCalled) and session is not None and session.host.does(request):
+                self._run.tasks.start_soon(self._serve, request, session, session.host.queue(request))
+            elif isinstance(request, PermissionRequested) and (settled := self._settled(request)) is not None:
+                self._respond(request, settled)
+            elif self._handler_of(request) is None:
+                self._respond(request, self._nobody(request))
+            else:
+                self._run.tasks.start_soon(self._ask, request)
+
+    def respond(self, response: Response) -> bool:
+        """Send an answer. False if its request is no longer asked."""
+        pending = self._run.ledger.requests.get(response.request)
+        if pending is None:
+            return False
+        request = self._permission(pending.event) if isinstance(pending.event, PermissionRequested) else None
+        self._run.say(response)
+        if request is not None and isinstance(response, Answer):
+            self._remember(request, response)
+        return True
+
+    # --- answers -----------------------------------------------------------------------------------------
+
+    def _permission(self, event: PermissionRequested) -> PermissionRequest:
+        session = self._session_of(event)
+        files = self._run.ledger.tool_paths(event.session, event.call_id)
+        return PermissionRequest(event, session.host.cwd if session is not None else None, files)
+
+    def _settled(self, event: PermissionRequested) -> Answer | None:
+        """What the policy answers; None if somebody must be asked."""
+        return self._policy.decide(self._permission(event)).answer()
+
+    def _respond(self, request: Request, response: Response) -> None:
+        """Answer `request`, if it still wants one. A failure is logged: the agent may have gone meanwhile."""
+        if not self._run.ledger.wants(request):
+            return
+        try:
+            self.respond(structs.replace(response, request=request.request_id))
+        except DragomanError as error:
+            log.warning("%s could not be answered: %s", self._run.plan.agent, error)
+
+    def _remember(self, request: PermissionRequest, answer: Answer) -> None:
+        try:
+            self._policy.remember(request, answer)
+        except OSError as error:
+            log.warning("the answer holds for this session only: %s", error)
+
+    def _nobody(self, request: Request) -> Response:
+        """The answer where there is no handler. A host call gets none: no opinion."""
+        handlers = self._handlers
+        return _refusal(request, handlers.nobody, by="policy", rule=handlers.nobody_rule, host_error=None)
+
+    # --- asking a handler --------------------------------------------------------------------------------
+
+    def _handler_of(self, request: Request) -> Callable[[Any], Any] | None:
+        if isinstance(request, PermissionRequested):
+            return self._handlers.approve
+        return self._handlers.answer if isinstance(request, QuestionAsked) else self._handlers.serve
+
+    async def _ask(self, request: Request) -> None:
+        response = await self._response(request)
+        if response is not None:
+            self._respond(request, response)
+
+    async def _response(self, request: Request) -> Response | None:
+        """What the handler answers, in time; None if somebody answers it by hand, in time."""
+        handler, limit = self._handler_of(request), self._handlers.timeout
+        if handler is None:
+            return self._nobody(request)
+        shown = self._permission(request) if isinstance(request, PermissionRequested) else request
+        try:
+            with anyio.move_on_after(limit):
+                response = _response_to(request, await _called(handler, shown))
+                if response is None and limit is not None:
+                    await self._no_longer_wanted(request)
+                return response
+        except Exception as error:
+            log.exception("the handler failed on %s %s", request.__struct_config__.tag, request.request_id)
+            why = f"Denied: the handler that was asked failed with {type(error).__name__}: {error}"
+            return _refusal(request, why, by="policy", rule="handler failed", host_error=why)
+        why = f"Denied: no answer came within {limit:g} s."
+        return _refusal(request, why, by="timeout", rule=None, host_error=why)
+
+    async def _no_longer_wanted(self, request: Request) -> None:
+        """Comes back when somebody has answered by hand, or the agent has taken it back."""
+        stream = EventStream()
+        self._run.fanout.add(stream)
+        while self._run.ledger.wants(request) and await stream.batch():
+            pass
+
+    # --- what the host does ------------------------------------------------------------------------------
+
+    async def _serve(self, call: HostCalled, session: "Session", place: Place) -> None:
+        """The handler may answer a call itself, or refuse it. If it has no opinion, the host does what is allowed."""
+        async with place:
+            reply = await self._response(call)
+            if isinstance(reply, Reply) and reply.result is None and reply.error is None:
+                reply = await self._denial(call, session) or await self._done(call, session)
+            if reply is not None:
+                self._respond(call, reply)
+
+    async def _denial(self, call: HostCalled, session: "Session") -> Reply | None:
+        """Why a call is refused; None if it is allowed. Writing a file and running a command need the same permission
+        as a tool that does it; where the tool that makes the call has got it, that is enough."""
+        event = session.host.permission(call)
+        if event is None or self._run.ledger.tool_allowed(call.session, call.call_id):
+            return None
+        answer = self._settled(event) or await self._response(event)
+        if not isinstance(answer, Answer):
+            return Reply(error="Denied: nobody answered.")
+        self._remember(self._permission(event), answer)
+        if answer.decision == "allow":
+            return None
+        return Reply(error=answer.message or "Denied by the client.", by=answer.by, rule=answer.rule)
+
+    async def _done(self, call: HostCalled, session: "Session") -> Reply:
+        try:
+            return Reply(result=await session.host.do(call, self._run.tasks))
+        except Refused as refusal:
+            return Reply(error=str(refusal))
+
+
+async def _called(handler: Callable[[Any], T | Awaitable[T]], request: Any) -> T:
+    """What the handler returns. One that is no coroutine function may block, so it gets a thread."""
     method = getattr(handler, "__call__", handler)  # noqa: B004 - that of a callable object
     if inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(method):
-        verdict = handler(request, session)
+        reply = handler(request)
     else:
         # In a tuple, since trio takes a function that returns an awaitable for a mistake.
-        (verdict,) = await to_thread.run_sync(
-            lambda: (handler(request, session),), abandon_on_cancel=True, limiter=CapacityLimiter(1)
+        (reply,) = await to_thread.run_sync(
+            lambda: (handler(request),), abandon_on_cancel=True, limiter=CapacityLimiter(1)
         )
-    return await verdict if inspect.isawaitable(verdict) else verdict
+    return await reply if inspect.isawaitable(reply) else reply
 
 
-def decision(request: Request, verdict: bool | Response | Ruling) -> Decision:
-    if isinstance(verdict, Ruling):
-        return Decision(response_to(request, verdict.verdict), verdict.by, verdict.rule)
-    return Decision(response_to(request, verdict))
-
-
-def response_to(request: Request, verdict: bool | Response) -> Response:
-    """The answer that a bare yes or no means."""
-    if not isinstance(verdict, bool):
-        return verdict
+def _response_to(request: Request, reply: Any) -> Response | None:
+    """The answer that a handler's reply means; None for LATER. Raises TypeError for what no handler may return."""
+    if reply is LATER:
+        return None
     if isinstance(request, PermissionRequested):
-        return Answer(request=request.request_id, decision="allow" if verdict else "deny")
-    if isinstance(request, HostCalled):
-        return Reply(request=request.request_id, error=None if verdict else "The client refuses this call.")
-    return AnswerQuestion(request=request.request_id, action="accepted" if verdict else "declined")
+        if isinstance(reply, bool):
+            return Answer(decision="allow" if reply else "deny")
+        if isinstance(reply, Answer):
+            return reply
+        expected = "True, False, an Answer or LATER"
+    elif isinstance(request, QuestionAsked):
+        if isinstance(reply, bool):
+            return AnswerQuestion(action="accepted" if reply else "declined")
+        if isinstance(reply, AnswerQuestion):
+            return reply
+        if isinstance(reply, Mapping):
+            return AnswerQuestion(answers=dict(reply))
+        expected = "the answers as a mapping, True, False, an AnswerQuestion or LATER"
+    else:
+        if reply is None:
+            return Reply()
+        if isinstance(reply, Reply):
+            return reply
+        expected = "a Reply, None or LATER"
+    raise TypeError(f"it must return {expected}, not {reply!r:.80}")
 
 
-def nobody(request: Request) -> Decision:
-    """The answer where there is no handler. A host call gets none: no opinion."""
-    return Decision(_refusal(request, NOBODY, host_error=None), "policy", "no handler")
-
-
-def failed(request: Request, error: Exception) -> Decision:
-    """The answer where the handler raised."""
-    why = f"Denied: the handler that was asked failed with {type(error).__name__}: {error}"
-    return Decision(_refusal(request, why, host_error=why), "policy", "handler failed")
-
-
-def _refusal(request: Request, message: str, host_error: str | None) -> Response:
+def _refusal(request: Request, message: str, *, by: By, rule: str | None, host_error: str | None) -> Response:
     if isinstance(request, PermissionRequested):
-        return Answer(request=request.request_id, decision="deny", message=message)
+        return Answer(decision="deny", message=message, by=by, rule=rule)
     if isinstance(request, HostCalled):
-        return Reply(request=request.request_id, error=host_error)
-    return AnswerQuestion(request=request.request_id, action="cancelled")
+        return Reply(error=host_error, by=by, rule=rule)
+    return AnswerQuestion(action="cancelled", by=by, rule=rule)

@@ -15,21 +15,20 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
 from secrets import token_hex
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, cast
 
 import anyio
 from anyio.abc import TaskGroup
 from msgspec import structs
 
-from dragoman._model.commands import Command, Prompt
+from dragoman._model.commands import Command, Response
 from dragoman._model.errors import ProcessExited, Unsupported, UsageError
-from dragoman._model.events import CommandEnded, Event
+from dragoman._model.events import AnyEvent, CommandEnded, Event, Request, RunEnded
 from dragoman._model.frames import Direction, Exit, Frame, Launch, StopReason
-from dragoman._runtime.plan import Plan
+from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.process.child import Child, spawn
 from dragoman._runtime.process.descendants import MARK
 from dragoman._runtime.process.pipes import follow, pump
-from dragoman._runtime.standing import Request, Standing
 from dragoman._runtime.streams import EventStream, Fanout
 from dragoman._wire import note_frames
 from dragoman._wire.lines import LineSplitter
@@ -59,12 +58,15 @@ class Run:
     ended: anyio.Event
 
     def __init__(
-        self, plan: Plan, recorder: FrameSink | None, attend: Callable[[Sequence[Request]], None]
+        self, plan: LaunchPlan, recorder: FrameSink | None, attend: Callable[[Sequence[Request]], None]
     ) -> None:
         self.plan = structs.replace(plan, env={**plan.env, MARK: token_hex(8)})
         self.machine = plan.machine
-        self.standing = Standing()
+        self.ledger = plan.machine.ledger
+        """What is open: turns, tools, requests."""
         self.fanout = Fanout()
+        self.result: RunEnded | None = None
+        """The last event, once the run is over."""
         self.exit: Exit | None = None
         self.stopping: StopReason | None = None
         """Why we stop it, once we do."""
@@ -79,8 +81,8 @@ class Run:
         self._started = 0.0
         self._frames = 0
         self._ids = count(1)
-        self._waiting: dict[str, str | None] = {}
-        """Prompts that no turn has taken yet and commands not answered yet, and the sessions they are for."""
+        self._awaited: dict[str, str | None] = {}
+        """Commands that are not answered yet, and the sessions they are for."""
 
     def start(self) -> None:
         """Start the agent. Raises SpawnFailed, or what the recorder raises if it cannot record."""
@@ -95,7 +97,7 @@ class Run:
             raise
         self.finished, self.ended = anyio.Event(), anyio.Event()
         self._begun = True
-        output = self.machine.start(launch)
+        output = self.machine.start(launch, plan.options)
         self._publish([*output.events, *self._down(output.lines, 0.0)])
         if plan.one_shot:
             self.child.stdin.end()
@@ -128,7 +130,7 @@ class Run:
         def take(chunk: bytes) -> None:
             if lines := splitter.feed(chunk):
                 self._publish(self._pass(direction, lines, self._clock()))
-                if self.machine.finished or (self.plan.one_shot and self.standing.turned and not self.busy()):
+                if self.machine.finished or (self.plan.one_shot and not self.busy()):
                     self.finished.set()
 
         child = self.child
@@ -162,9 +164,10 @@ class Run:
 
     def _publish(self, events: Sequence[Event]) -> None:
         if events:
-            asked = self.standing.follow(events)
-            self.fanout.put(events)
-            if asked:
+            if isinstance(events[-1], RunEnded):
+                self.result = events[-1]
+            self.fanout.put(cast("Sequence[AnyEvent]", events))
+            if asked := self.ledger.take_requests():
                 self._attend(asked)
 
     def _clock(self) -> float:
@@ -173,9 +176,9 @@ class Run:
 
     # --- down --------------------------------------------------------------------------------------------
 
-    def say(self, command: Command, note: note_frames.Note | None = None) -> str:
-        """Send a command now; its id. `note` explains it. Raises, before anything is sent, Unsupported and
-        UsageError, and ProcessExited if nobody is there."""
+    def say(self, command: Command) -> str:
+        """Send a command now; its id. Raises, before anything is sent, Unsupported and UsageError, and ProcessExited
+        if nobody is there."""
         if command.needs not in self.plan.capabilities:
             raise Unsupported(self.plan.agent, command.needs)
         if not self._begun:
@@ -185,10 +188,9 @@ class Run:
         id = command.id or self.next_id()
         lines = self.machine.send(structs.replace(command, id=id))
         t = self._clock()
+        note = note_frames.of(command) if isinstance(command, Response) else None
         events = self._pass("note", [note_frames.write(note)], t) if note is not None else []
         self._publish(events + self._down(lines, t))
-        if isinstance(command, Prompt):
-            self._waiting[id] = command.session
         return id
 
     def next_id(self) -> str:
@@ -201,23 +203,22 @@ class Run:
         id = self.say(command)
         if not isinstance(command, self.machine.awaited):
             return None
-        self._waiting[id] = command.session
+        self._awaited[id] = command.session
         try:
             async for event in stream:
                 if isinstance(event, CommandEnded) and event.request_id == id:
                     return event
         finally:
-            self._waiting.pop(id, None)
+            self._awaited.pop(id, None)
         raise self.gone(f"it answered {command.__struct_config__.tag}")
 
     def busy(self, session: str | None = None) -> bool:
         """A turn is open, or something we sent has not been taken up: in that session, else in any."""
-        if self.plan.one_shot and not self.standing.turned:
+        if self.plan.one_shot and not self.ledger.turned:
             return True
-        turn_of = self.machine.turn_of
-        self._waiting = {id: owner for id, owner in self._waiting.items() if turn_of(id) is None}
-        owners = (*self.standing.turns.values(), *self._waiting.values())
-        return session in owners if session is not None else bool(owners)
+        if self.machine.busy(session):
+            return True
+        return session in self._awaited.values() if session is not None else bool(self._awaited)
 
     def stop_for(self, reason: StopReason, detail: str | None = None) -> None:
         """Put on record why the run is about to be stopped."""
@@ -269,7 +270,7 @@ class Run:
                 async with anyio.create_task_group() as self.tasks:
                     self.tasks.start_soon(child.stdin.run)
                     self.tasks.start_soon(child.reap)
-                    self.tasks.start_soon(child.keep_track, lambda: bool(self.standing.turns))
+                    self.tasks.start_soon(child.keep_track, self.ledger.busy)
                     self.tasks.start_soon(companion)
                     await self._listen_to_the_end()
                     self._finish()
@@ -293,7 +294,7 @@ class Run:
                 await self.child.sweep()
             for pipe in (err,) if self.plan.spool else (out, err):  # a file is read to its end, however long
                 pipe.deadline = anyio.current_time() + PIPE_GRACE
-        if self.standing.turns and not self.machine.finished:
+        if self.ledger.busy() and not self.machine.finished:
             await self.child.sweep()
 
     def _finish(self) -> None:
@@ -309,14 +310,14 @@ class Run:
             except Exception as error:
                 self._give_up_recording(error)
         self._publish(self.machine.end(self.exit).events)
-        if self.standing.result is not None:
-            self.exit = structs.replace(self.exit, stderr_tail=self.standing.result.stderr_tail)
+        if self.result is not None:
+            self.exit = structs.replace(self.exit, stderr_tail=self.result.stderr_tail)
         self.fanout.end()
         self.ended.set()
 
     def gone(self, before: str) -> ProcessExited:
         """What to raise for something that can no longer be: how it exited, and its last words."""
-        exit, result = self.exit or Exit(), self.standing.result
+        exit, result = self.exit or Exit(), self.result
         how = exit.signal or (f"code {exit.code}" if exit.code is not None else "unknown how")
         tail = (result.stderr_tail if result is not None else None) or ""
         said = f"; it said: {tail.strip()}" if tail.strip() else ""

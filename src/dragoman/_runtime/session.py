@@ -16,18 +16,24 @@ from msgspec import structs
 
 from dragoman._model import commands
 from dragoman._model.capabilities import Capability
-from dragoman._model.commands import Answer, AnswerQuestion, Command, Prompt, Reply
+from dragoman._model.commands import Answer, AnswerQuestion, Command, Prompt, Reply, Response
 from dragoman._model.content import ContentBlock
 from dragoman._model.errors import DragomanError, UsageError
-from dragoman._model.events import CommandEnded, Event, RunEnded
+from dragoman._model.events import CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._projections import published
 from dragoman._projections.published import Profile
 from dragoman._runtime.host.host import Host
 from dragoman._runtime.process import stopping
-from dragoman._runtime.requests import Decision
-from dragoman._runtime.streams import Branch, EarlyEvents, EventStream, Fanout, TurnStream
-from dragoman._runtime.view_stream import ViewStream
+from dragoman._runtime.streams import (
+    Backlog,
+    Branch,
+    DoneStream,
+    EventStream,
+    Fanout,
+    TurnStream,
+    ViewStream,
+)
 
 if TYPE_CHECKING:
     from dragoman._runtime.connection import Connection
@@ -46,7 +52,7 @@ class Session:
         id: str | None = None,
         *,
         prompt: str | None = None,
-        early: Sequence[Event] = (),
+        backlog: Backlog | None = None,
     ) -> None:
         self.host = host
         """Does what the agent asks its client to do."""
@@ -55,13 +61,13 @@ class Session:
         self._id = id
         self._first_prompt = prompt
         self._closed = False
-        self._early = EarlyEvents(early)
+        self._backlog = backlog or connection.backlog
         self._fanout = self._run.fanout
         if id is not None:
             self._fanout = Fanout()
             self._branch = Branch(id, self._fanout)
             self._run.fanout.add(self._branch)
-        self._fanout.add(self._early)
+            self._fanout.add(self._backlog)
 
     # --- what it is --------------------------------------------------------------------------------------
 
@@ -76,12 +82,14 @@ class Session:
     @property
     def id(self) -> str | None:
         """The agent's own session id, once known."""
-        return self._id or self._run.standing.session
+        return self._id or self._run.ledger.session
 
     @property
-    def opening(self) -> list[Event]:
-        """The events before the first turn of the run."""
-        return list(self._run.standing.opening)
+    def busy(self) -> bool:
+        """Whether there is more to come: a turn is open or will be, for a prompt that is held, for a message that came
+        too late for its turn, or for what a subagent in the background will find."""
+        at_work = self._run.ledger.subagents and Capability.BACKGROUND in self.capabilities
+        return self._run.busy(self._id) or bool(at_work)
 
     @property
     def result(self) -> RunEnded | None:
@@ -159,32 +167,37 @@ class Session:
         run, id = self._run, self._run.next_id()
         stream = TurnStream(lambda: run.machine.turn_of(id), self._missed)
         self._fanout.add(stream)
-        self._early.prompted = True
-        self._connection.prompted()
+        self._backlog.prompted()
+        self._connection.backlog.prompted()
         self._say(Prompt(text=text, blocks=list(blocks), id=id))
         return stream
 
     def events(self) -> EventStream:
         """All events from now on, also those between turns; before the first turn, from the beginning."""
-        stream = EventStream()
-        if self._early.kept:
-            stream.put(list(self._early.kept))
-        self._fanout.add(stream)
-        self._early.heard()
-        if self._id is None:
-            self._connection.heard()
+        return self._listener(EventStream())
+
+    def until_done(self) -> DoneStream:
+        """All events as `events` has them, until the session has nothing more to do (see `busy`). What the run says
+        after that, to its end, is in the stream's `drain` once the session is closed."""
+        stream = DoneStream(lambda: self.busy)
+        self._listener(stream)
+        stream.start()
+        return stream
+
+    def _listener(self, stream: EventStream) -> EventStream:
+        self._fanout.listener(self._backlog, stream)
+        self._backlog.listened()
         return stream
 
     def view(
-        self, name: str, *, profile: Profile = "live", extended: bool = False, agent_family: str = ""
+        self, name: str, *, profile: Profile = "live", extended: bool = False, vendor: str = ""
     ) -> ViewStream:
-        """The same in a model that another program speaks: agent-event, insights or untether. `agent_family` says
-        what an adapter is at heart (claude, codex, gemini), where its name does not."""
+        """The same in a model that another program speaks: agent-event, insights or untether. `vendor` says what an adapter is at heart (claude, codex, gemini), where its name does not."""
         if name not in published.VIEWS:
             raise UsageError(f"no view is called {name!r}; known are: {', '.join(published.VIEWS)}")
-        published.refused(name, extended=extended, agent_family=agent_family or self.agent)
+        published.refused(name, extended=extended, agent_family=vendor or self.agent)
         make = published.view(name).projector
-        return ViewStream(self.events(), make(profile=profile, extended=extended, agent_family=agent_family))
+        return ViewStream(self.events(), make(profile=profile, extended=extended, agent_family=vendor))
 
     def _missed(self) -> DragomanError:
         if self._closed and self._run.exit is None:
@@ -198,7 +211,7 @@ class Session:
         if isinstance(command, commands.Close):
             await self.close()
             return None
-        if isinstance(command, Answer | AnswerQuestion | Reply):
+        if isinstance(command, Response):
             self._respond(command)
             return None
         return await self._run.ask(self._mine(command))
@@ -234,9 +247,29 @@ class Session:
 
     # --- answering ---------------------------------------------------------------------------------------
 
-    async def answer(self, request: str, decision: Literal["allow", "deny"], **fields: Any) -> bool:
-        """Answer a permission request by hand. False if it is no longer asked."""
-        return self._respond(Answer(request=request, decision=decision, **fields))
+    async def answer(
+        self,
+        request: str,
+        decision: Literal["allow", "deny"] = "deny",
+        *,
+        option: str | None = None,
+        updated_input: dict[str, Any] | None = None,
+        message: str | None = None,
+        remember: Sequence[Any] = (),
+        interrupt: bool = False,
+    ) -> bool:
+        """Answer a permission request by hand, by its id; the rest is as in Answer. False if it is no longer asked."""
+        return self._respond(
+            Answer(
+                request=request,
+                decision=decision,
+                option=option,
+                updated_input=updated_input,
+                message=message,
+                remember=list(remember),
+                interrupt=interrupt,
+            )
+        )
 
     async def answer_question(
         self,
@@ -251,5 +284,5 @@ class Session:
         """Answer a host call by hand. False if it is no longer asked."""
         return self._respond(Reply(request=request, result=result, error=error))
 
-    def _respond(self, response: Answer | AnswerQuestion | Reply) -> bool:
-        return self._connection.answering.respond(Decision(response))
+    def _respond(self, response: Response) -> bool:
+        return self._connection.requests.respond(response)

@@ -1,4 +1,4 @@
-"""Events to all who listen. Nothing here ever waits for a listener: the agent is read at its own speed, and
+"""Streams of events, to all who listen. Nothing here ever waits for a listener: the agent is read at its own speed, and
 who is slow finds everything still there. Events travel in batches, one per read, since that costs least."""
 
 from collections import deque
@@ -8,17 +8,19 @@ from weakref import ref
 
 import anyio
 from anyio.lowlevel import checkpoint
+from msgspec import Struct
 
 from dragoman._model.errors import DragomanError
-from dragoman._model.events import Event, RunEnded, TurnEnded, TurnStarted
+from dragoman._model.events import AnyEvent, RunEnded, TurnEnded, TurnStarted
+from dragoman._projections.published import Projector
 
 
 class EventStream:
     """Events as they come, for `async for`. Leaving the loop early is fine: a forgotten stream is dropped."""
 
     def __init__(self) -> None:
-        self._batches: deque[Sequence[Event]] = deque()
-        self._current: Iterator[Event] = iter(())
+        self._batches: deque[Sequence[AnyEvent]] = deque()
+        self._current: Iterator[AnyEvent] = iter(())
         self._wake: anyio.Event | None = None
         self._over = False
         self._error: DragomanError | None = None
@@ -26,7 +28,7 @@ class EventStream:
     def __aiter__(self) -> "EventStream":
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> AnyEvent:
         for event in self._current:
             return event
         while batch := await self.batch():
@@ -35,7 +37,7 @@ class EventStream:
                 return event
         raise StopAsyncIteration
 
-    async def batch(self) -> Sequence[Event]:
+    async def batch(self) -> Sequence[AnyEvent]:
         """The next events, as many as came together; none when it is over."""
         await checkpoint()  # a listener with a long backlog must not keep the pumps from running
         while (batch := self.at_hand()) is None:
@@ -44,7 +46,7 @@ class EventStream:
             await self._wake.wait()
         return batch
 
-    def at_hand(self) -> Sequence[Event] | None:
+    def at_hand(self) -> Sequence[AnyEvent] | None:
         """The next events without waiting; None if there are none yet."""
         over = self._over  # looked at first: another thread may listen, and the last batch comes before it
         if self._batches:
@@ -56,7 +58,7 @@ class EventStream:
             raise error
         return ()
 
-    def drain(self) -> list[Event]:
+    def drain(self) -> list[AnyEvent]:
         """All that is there, without waiting."""
         taken = [*self._current, *(event for batch in self._batches for event in batch)]
         self._batches.clear()
@@ -70,7 +72,7 @@ class EventStream:
 
     # --- the other side ----------------------------------------------------------------------------------
 
-    def put(self, batch: Sequence[Event]) -> None:
+    def put(self, batch: Sequence[AnyEvent]) -> None:
         self._batches.append(batch)
         self._stir()
 
@@ -96,7 +98,7 @@ class TurnStream(EventStream):
         self._missed = missed
         self._turn: int | None = None
 
-    def put(self, batch: Sequence[Event]) -> None:
+    def put(self, batch: Sequence[AnyEvent]) -> None:
         if self._turn is None:
             self._turn = self._find_turn()
             if self._turn is None:
@@ -121,30 +123,70 @@ class TurnStream(EventStream):
         await super().aclose()
 
 
+class DoneStream(EventStream):
+    """The events of a session until it has nothing more to do: the turn is over, and no other is to come of a message
+    that came too late for it, of a prompt that is held, or of a subagent that works on. `drain` gives what came
+    after that."""
+
+    def __init__(self, busy: Callable[[], bool]) -> None:
+        super().__init__()
+        self._busy = busy
+        self._rest: list[AnyEvent] = []
+        self._done = False
+
+    def put(self, batch: Sequence[AnyEvent]) -> None:
+        if self._done:
+            self._rest += batch
+            return
+        super().put(batch)
+        self._look()
+
+    def start(self) -> None:
+        """All that was said before is in it."""
+        self._look()
+
+    def _look(self) -> None:
+        if not self._busy():
+            self._done = True
+            super().end()
+
+    @property
+    def over(self) -> bool:
+        """It listens to the end, whether or not it has been iterated to its own."""
+        return False
+
+    def drain(self) -> list[AnyEvent]:
+        taken, self._rest = [*super().drain(), *self._rest], []
+        return taken
+
+
 EARLY: Final = 10_000
 """How many events are kept for those who listen later."""
 
 
-class EarlyEvents(EventStream):
+class Backlog(EventStream):
     """What was said before anyone could listen: the opening, and the first turn if it began by itself."""
 
-    def __init__(self, said: Sequence[Event] = ()) -> None:
+    def __init__(self, said: Sequence[AnyEvent] = ()) -> None:
         super().__init__()
-        self.kept: list[Event] = list(said)
-        self.prompted = False
-        """The next turn has a listener of its own."""
+        self.kept: list[AnyEvent] = list(said)
+        self._prompted = False
         self._turned = False
 
-    def heard(self) -> None:
+    def prompted(self) -> None:
+        """The next turn has a listener of its own."""
+        self._prompted = True
+
+    def listened(self) -> None:
         """Somebody listens to everything: of the first turn, nothing needs to be kept any more."""
-        self.prompted = True
+        self._prompted = True
         if self._turned:
             self._drop()
 
-    def put(self, batch: Sequence[Event]) -> None:
+    def put(self, batch: Sequence[AnyEvent]) -> None:
         for event in batch:
             starts = isinstance(event, TurnStarted)
-            if isinstance(event, TurnEnded) or (self.prompted and starts) or len(self.kept) == EARLY:
+            if isinstance(event, TurnEnded) or (self._prompted and starts) or len(self.kept) == EARLY:
                 self._drop()
                 return
             self._turned = self._turned or starts
@@ -168,7 +210,15 @@ class Fanout:
         else:
             self._streams.append(ref(stream))
 
-    def put(self, batch: Sequence[Event]) -> None:
+    def listener(self, backlog: "Backlog", stream: EventStream | None = None) -> EventStream:
+        """A stream of all events from now on, after those of the backlog."""
+        stream = stream or EventStream()
+        if backlog.kept:
+            stream.put(list(backlog.kept))
+        self.add(stream)
+        return stream
+
+    def put(self, batch: Sequence[AnyEvent]) -> None:
         listening = []
         for weak in self._streams:
             stream = weak()
@@ -193,7 +243,7 @@ class Branch(EventStream):
         self._session = session
         self._to = to
 
-    def put(self, batch: Sequence[Event]) -> None:
+    def put(self, batch: Sequence[AnyEvent]) -> None:
         mine = [event for event in batch if event.session == self._session and type(event) is not RunEnded]
         if mine:
             self._to.put(mine)
@@ -201,3 +251,39 @@ class Branch(EventStream):
     def end(self) -> None:
         super().end()
         self._to.end()
+
+
+class ViewStream:
+    """What a view says of a stream of events, item by item."""
+
+    def __init__(self, events: EventStream, projector: Projector) -> None:
+        self._events = events
+        self._projector = projector
+        self._items: deque[Struct] = deque()
+        self._over = False
+
+    def encode(self, item: Struct) -> bytes:
+        """One line of the view, without its newline."""
+        return self._projector.encode(item)
+
+    def __aiter__(self) -> "ViewStream":
+        return self
+
+    async def __anext__(self) -> Struct:
+        item = await self.next()
+        if item is None:
+            raise StopAsyncIteration
+        return item
+
+    async def next(self) -> Struct | None:
+        """The next item; None when it is over."""
+        while not self._items and not self._over:
+            try:
+                self._items.extend(self._projector.feed(await anext(self._events)))
+            except StopAsyncIteration:
+                self._over = True
+                self._items.extend(self._projector.end())
+        return self._items.popleft() if self._items else None
+
+    async def aclose(self) -> None:
+        await self._events.aclose()

@@ -4,16 +4,18 @@ A dialect puts in the events that a line means; the ledger stamps them (seq, ses
 applies the rules that are the same for every agent: at most one open turn per session, one end for every
 tool, one answer for every request, one message for every block, one run.ended. What the agent left out is
 added as `synthesized`; what it said twice becomes an update.
+
+It is the one place that knows what is open: turns, tools, text, requests, subagents. The runtime asks it.
 """
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from dragoman._model import events as ev
-from dragoman._model.events import Event
+from dragoman._model.events import Event, Request
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._model.usage import Usage, added
 from dragoman._wire import note_frames
@@ -27,42 +29,53 @@ _STOPPED: Final[dict[str, ev.TurnOutcome]] = {
     "timeout": "cancelled",
     "limited": "limited",
 }
-"""What a turn came to that was open when we stopped it, by our reason."""
-
-
-class Book(Struct):
-    """What is known of one session."""
-
-    turn: int = 0
-    """The last turn's number."""
-    open: bool = False
-    """That turn is still going on."""
-    facts: dict[str, Any] | None = None
-    """The fields of session.started as they stand, once it was said."""
+"""The outcome of a turn that was open when we stopped it, by our reason."""
 
 
 class Tool(Struct):
+    """A tool call that has not ended."""
+
     parent: str | None = None
-    ended: bool = False
     denied: bool = False
+    """A permission that it needs was denied."""
+    paths: list[str] = field(default_factory=list)
+    """The files that it is known to be about: its locations, and the changes that it proposed."""
 
 
-RequestKind = Literal["permission", "question", "host"]
+class Book:
+    """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
+
+    __slots__ = ("allowed", "blocks", "ended", "facts", "open", "tools", "turn")
+
+    def __init__(self) -> None:
+        self.turn = 0
+        """The last turn's number."""
+        self.open = False
+        """That turn is still going on."""
+        self.facts: dict[str, Any] | None = None
+        """The fields of session.started as they stand, once it was said."""
+        self.tools: dict[tuple[str, bool], Tool] = {}
+        self.ended: set[tuple[str, bool]] = set()
+        """Tools that have ended: what is said of them now is late."""
+        self.allowed: set[str] = set()
+        """Calls for which a permission was given in this turn."""
+        self.blocks = TextBlocks()
 
 
-class Request(Struct):
-    kind: RequestKind
+class Pending(Struct):
+    """A request that wants an answer."""
+
+    event: Request
     session: str | None
-    call_id: str | None
-    parent: str | None
+    """Its session, as that is called now."""
+    native: Any = None
+    """What the dialect must know to answer it."""
 
 
 class Ledger:
     """One run. `tools_end_with_turns` is the rule of dialects whose agents leave tools open (ACP, gemini_stream)."""
 
-    def __init__(self, *, native: bool = False, tools_end_with_turns: bool = False) -> None:
-        self.current: str | None = None
-        """The session of events that name none."""
+    def __init__(self, *, tools_end_with_turns: bool = False) -> None:
         self.native_type: str | None = None
         """What the frame at hand is called in its dialect, if it turns out to say nothing."""
         self.agent_time: str | None = None
@@ -71,30 +84,43 @@ class Ledger:
         """How the last turn ended."""
         self.heard_client = False
         """Some frame was the client's: the answers to requests are in the stream."""
-        self.keeps_lines = native
+        self.keeps_lines = False
         """The first event of each frame that the agent wrote carries its exact text."""
-        self._tools_end_with_turns = tools_end_with_turns
-        self._out: list[Event] = []
-        self._launch = Launch(agent="", dialect="")
-        self._frame: Frame | None = None
         self.frame_named = False
         """Some event has named the frame at hand."""
+        self.session: str | None = None
+        """The id of the first session, as it is called now."""
+        self.ready = False
+        """agent.ready was said."""
+        self.refusal: ev.Error | None = None
+        """The error that says that it will never be."""
+        self.requests: dict[str, Pending] = {}
+        """What the agent asked and nobody answered, by request id."""
+        self.subagents: dict[str, ev.SubagentStarted] = {}
+        """Those at work, by call id or agent id."""
+        self._tools_end_with_turns = tools_end_with_turns
+        self._current: str | None = None
+        self._here = Book()
+        self._books: dict[str | None, Book] = {None: self._here}
+        self._out: list[Event] = []
+        self._asked: list[Request] = []
+        self._launch = Launch(agent="", dialect="")
+        self._frame: Frame | None = None
         self._at: float | None = None
         self._time: datetime | None = None
         self._seq = 0
         self._turns = 0
-        self._books: dict[str | None, Book] = {}
-        self._tools: dict[tuple[str | None, str, bool], Tool] = {}
-        self._requests: dict[str, Request] = {}
         self._decided: dict[str, note_frames.Decided] = {}
         self._stopping: note_frames.Stopping | None = None
-        self._subagents: dict[str, ev.SubagentStarted | None] = {}
-        """Those at work, by call or agent id; None for one that has ended."""
-        self._blocks = TextBlocks()
+        self._gone: set[str] = set()
+        """Subagents that have ended."""
         self._usage: Usage | None = None
         self._cost: float | None = None
         self._rules: dict[type[Event], Callable[[Any], None]] = {
+            ev.AgentReady: self._agent_ready,
+            ev.Error: self._error,
             ev.SessionStarted: self._session_started,
+            ev.SessionUpdated: self._session_updated,
             ev.TurnStarted: self._turn_started,
             ev.TurnEnded: self._turn_ended,
             ev.Message: self._message,
@@ -102,14 +128,15 @@ class Ledger:
             ev.ToolStarted: self._tool_started,
             ev.ToolUpdated: self._tool_updated,
             ev.ToolEnded: self._tool_ended,
+            ev.FileChanged: self._file_changed,
             ev.SubagentStarted: self._subagent_started,
             ev.SubagentEnded: self._subagent_ended,
-            ev.PermissionRequested: self._requested("permission"),
-            ev.QuestionAsked: self._requested("question"),
-            ev.HostCalled: self._requested("host"),
-            ev.PermissionResolved: self._answered("permission"),
-            ev.QuestionAnswered: self._answered("question"),
-            ev.HostAnswered: self._answered("host"),
+            ev.PermissionRequested: self.ask,
+            ev.QuestionAsked: self.ask,
+            ev.HostCalled: self.ask,
+            ev.PermissionResolved: self._permission_resolved,
+            ev.QuestionAnswered: self._question_answered,
+            ev.HostAnswered: self._host_answered,
         }
 
     # --- the run -----------------------------------------------------------------------------------------
@@ -167,6 +194,13 @@ class Ledger:
         taken, self._out = self._out, []
         return taken
 
+    def take_requests(self) -> list[Request]:
+        """The requests since the last call that still want an answer."""
+        if not self._asked:
+            return []
+        asked, self._asked = self._asked, []
+        return [request for request in asked if self.wants(request)]
+
     def finish(self, exit: Exit) -> None:
         """Close whatever is open, then end the run."""
         reason = exit.reason or (self._stopping.reason if self._stopping else None)
@@ -178,9 +212,10 @@ class Ledger:
                     ev.TurnEnded(outcome=outcome, reason=why or reason, session=session, synthesized=True)
                 )
             self._close_requests(session, None)
-            self._close_blocks(session)
-        self._close_tools(None, "cancelled" if reason in ("cancelled", "closed") else None)
-        for begun in [begun for begun in self._subagents.values() if begun is not None]:
+            self._close_blocks(session, book)
+        for session, book in self._books.items():
+            self._close_tools(session, book, "cancelled" if reason in ("cancelled", "closed") else None)
+        for begun in list(self.subagents.values()):
             self.put(
                 ev.SubagentEnded(
                     call_id=begun.call_id,
@@ -216,12 +251,23 @@ class Ledger:
             return "crashed"
         return "truncated" if exit.code is None else "failed"
 
-    # --- what dialects ask -------------------------------------------------------------------------------
+    # --- what dialects and the runtime ask ---------------------------------------------------------------
+
+    @property
+    def current(self) -> str | None:
+        """The session of events that name none."""
+        return self._current
+
+    @current.setter
+    def current(self, session: str | None) -> None:
+        if session != self._current:
+            self._here = self._book(session)
+            self._current = session
 
     def put(self, event: Event) -> None:
         """An event that the frame at hand means."""
         if event.session is None:
-            event.session = self.current
+            event.session = self._current
         rule = self._rules.get(type(event))
         if rule is None:
             self._emit(event)
@@ -234,66 +280,89 @@ class Ledger:
             return any(book.open for book in self._books.values())
         return self._book(session).open
 
+    def open_sessions(self) -> list[str | None]:
+        """The sessions whose turns are open."""
+        return [session for session, book in self._books.items() if book.open]
+
     def open_session(self) -> str | None:
         """The session whose turn is open, for dialects of one conversation; else the current one."""
-        return next((session for session, book in self._books.items() if book.open), self.current)
+        return next(iter(self.open_sessions()), self._current)
+
+    @property
+    def turned(self) -> bool:
+        """There was a turn."""
+        return self._turns > 0
 
     def turn(self, session: str | None = None) -> int:
         """The number of the session's open or last turn."""
-        return self._book(self.current if session is None else session).turn
+        return self._of(session).turn
 
     def name_session(self, session: str) -> None:
         """The agent says which session this is. What happened before it had a name was in it too."""
-        if self.current == session:
+        if self._current == session:
             return
-        if self.current is None and None in self._books and session not in self._books:
-            self._books[session] = self._books.pop(None)
-            self._tools = {
-                (owner or session, id, old): tool for (owner, id, old), tool in self._tools.items()
-            }
-            for request in self._requests.values():
-                request.session = request.session or session
-            self._blocks.rename(None, session)
-            if self._books[session].facts is not None:  # it was told of before it had a name
+        if self._current is None and session not in self._books:
+            book = self._books[session] = self._books.pop(None)
+            book.blocks.rename(None, session)
+            for pending in self.requests.values():
+                pending.session = pending.session or session
+            if book.facts is not None:  # it was told of before it had a name
+                self.session = session
                 self._emit(ev.SessionUpdated(session=session, session_id=session))
         self.current = session
 
     def facts(self, session: str | None = None) -> dict[str, Any]:
-        """What session.started and session.updated have said so far."""
-        return self._book(self.current if session is None else session).facts or {}
+        """The fields that session.started and session.updated have said so far."""
+        return self._of(session).facts or {}
 
     def tool_open(self, call_id: str, session: str | None = None, *, replay: bool = False) -> bool:
-        tool = self._tools.get((self.current if session is None else session, call_id, replay))
-        return tool is not None and not tool.ended
+        """Whether the call has begun and not ended."""
+        return (call_id, replay) in self._of(session).tools
 
     def tool_known(self, call_id: str, session: str | None = None) -> bool:
-        """Whether it has begun, ended or not."""
-        return (self.current if session is None else session, call_id, False) in self._tools
+        """Whether the call has begun, ended or not."""
+        book, key = self._of(session), (call_id, False)
+        return key in book.tools or key in book.ended
 
     def tool_denied(self, call_id: str) -> bool:
-        """Whether a permission that this call needs was denied."""
-        tool = self._tools.get((self.current, call_id, False))
+        """Whether a permission that this open call needs was denied."""
+        tool = self._here.tools.get((call_id, False))
         return tool is not None and tool.denied
 
     def tool_asked(self, call_id: str) -> bool:
         """Whether a permission for this call is being asked."""
-        return any(request.call_id == call_id for request in self._requests.values())
+        return any(pending.event.call_id == call_id for pending in self.requests.values())
+
+    def tool_allowed(self, session: str | None, call_id: str | None) -> bool:
+        """Whether a permission for this call was given in the session's open turn."""
+        return call_id is not None and call_id in self._book(session).allowed
+
+    def tool_paths(self, session: str | None, call_id: str | None) -> list[str]:
+        """The files that the open call is known to be about."""
+        tool = self._book(session).tools.get((call_id or "", False))
+        return tool.paths if tool is not None else []
 
     def discard(self, doomed: Callable[[BlockKey], bool]) -> list[str]:
         """A retry replaces these open blocks: they get no message. Returns the ids of their messages."""
-        return self._blocks.discard(self.current, doomed)
+        return self._here.blocks.discard(self._current, doomed)
 
     def close_text(self) -> None:
         """Something else comes: what was said so far is a message. For agents that send deltas and no more."""
-        self._close_blocks(self.current)
+        self._close_blocks(self._current, self._here)
 
     # --- stamping ----------------------------------------------------------------------------------------
 
     def _book(self, session: str | None) -> Book:
+        if session == self._current and session is not None:
+            return self._here
         book = self._books.get(session)
         if book is None:
             book = self._books[session] = Book()
         return book
+
+    def _of(self, session: str | None) -> Book:
+        """The book of a session; of the current one, if none is named."""
+        return self._here if session is None else self._book(session)
 
     def _emit(self, event: Event) -> None:
         self._seq += 1
@@ -301,7 +370,7 @@ class Ledger:
         event.agent = self._launch.agent
         event.dialect = self._launch.dialect
         if event.session is None:
-            event.session = self.current
+            event.session = self._current
         if not event.turn:
             event.turn = self._book(event.session).turn
         event.at = self._at
@@ -318,7 +387,16 @@ class Ledger:
                     attach(event, frame)
         self._out.append(event)
 
-    # --- sessions and turns ------------------------------------------------------------------------------
+    # --- the agent, its sessions and turns ---------------------------------------------------------------
+
+    def _agent_ready(self, event: ev.AgentReady) -> None:
+        self.ready = True
+        self._emit(event)
+
+    def _error(self, event: ev.Error) -> None:
+        if not self.ready and not event.will_retry and event.scope in ("session", "protocol"):
+            self.refusal = event
+        self._emit(event)
 
     def _session_started(self, event: ev.SessionStarted) -> None:
         """Said again with changes it is session.updated with those; without any, nothing."""
@@ -326,12 +404,17 @@ class Ledger:
         facts = dict(_facts_of(event))
         if book.facts is None:
             book.facts = facts
+            self.session = self.session or event.session
             self._emit(event)
             return
         changed = {name: value for name, value in facts.items() if book.facts.get(name) != value}
         if changed:
             book.facts.update(changed)
             self._emit(ev.SessionUpdated(session=event.session, agent_time=event.agent_time, **changed))
+
+    def _session_updated(self, event: ev.SessionUpdated) -> None:
+        self.session = event.session_id or self.session
+        self._emit(event)
 
     def _turn_started(self, event: ev.TurnStarted) -> None:
         book = self._book(event.session)
@@ -349,11 +432,12 @@ class Ledger:
             event.outcome = _STOPPED[stopping.reason]
             event.reason = stopping.detail or event.reason
         self._close_requests(event.session, event)
-        self._close_blocks(event.session)
+        self._close_blocks(event.session, book)
         if self._tools_end_with_turns:
-            self._close_tools(event.session, "cancelled" if event.outcome == "cancelled" else None)
+            self._close_tools(event.session, book, "cancelled" if event.outcome == "cancelled" else None)
         self._emit(event)
         book.open = False
+        book.allowed.clear()
         self.outcome = event.outcome
         if event.usage is not None:
             self._usage = added(self._usage, event.usage) if self._usage is not None else event.usage
@@ -363,29 +447,23 @@ class Ledger:
     # --- text --------------------------------------------------------------------------------------------
 
     def _message(self, event: ev.Message) -> None:
-        for before in self._blocks.close(event):
+        for before in self._book(event.session).blocks.close(event):
             self._emit(before)
         self._emit(event)
 
     def _delta(self, event: ev.Delta) -> None:
-        self._blocks.grow(event)
+        self._book(event.session).blocks.grow(event)
         self._emit(event)
 
-    def _close_blocks(self, session: str | None) -> None:
-        for event in self._blocks.finish(session):
+    def _close_blocks(self, session: str | None, book: Book) -> None:
+        for event in book.blocks.finish(session):
             self._emit(event)
 
     # --- tools -------------------------------------------------------------------------------------------
 
-    def _tool(self, event: ev.ToolStarted | ev.ToolUpdated | ev.ToolEnded) -> Tool | None:
-        return self._tools.get((event.session, event.call_id, event.replay))
-
     def _tool_started(self, event: ev.ToolStarted) -> None:
-        tool = self._tool(event)
-        if tool is None:
-            self._tools[event.session, event.call_id, event.replay] = Tool(event.parent)
-            self._emit(event)
-        else:
+        book, key = self._book(event.session), (event.call_id, event.replay)
+        if key in book.tools or key in book.ended:
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -399,11 +477,14 @@ class Ledger:
                     ext=event.ext,
                 )
             )
+            return
+        book.tools[key] = Tool(event.parent, paths=[location.path for location in event.locations])
+        self._emit(event)
 
-    def _begun(self, event: ev.ToolUpdated | ev.ToolEnded) -> Tool:
-        """The tool of `event`; a tool nobody announced is begun now."""
-        tool = self._tool(event)
-        if tool is None:
+    def _begin_unannounced(self, book: Book, event: ev.ToolUpdated | ev.ToolEnded) -> None:
+        """A tool nobody announced is begun now."""
+        key = (event.call_id, event.replay)
+        if key not in book.tools and key not in book.ended:
             self._tool_started(
                 ev.ToolStarted(
                     call_id=event.call_id,
@@ -414,16 +495,17 @@ class Ledger:
                     synthesized=True,
                 )
             )
-            tool = self._tools[event.session, event.call_id, event.replay]
-        return tool
 
     def _tool_updated(self, event: ev.ToolUpdated) -> None:
-        event.late = self._begun(event).ended
+        book = self._book(event.session)
+        self._begin_unannounced(book, event)
+        event.late = (event.call_id, event.replay) in book.ended
         self._emit(event)
 
     def _tool_ended(self, event: ev.ToolEnded) -> None:
-        tool = self._begun(event)
-        if tool.ended:
+        book, key = self._book(event.session), (event.call_id, event.replay)
+        self._begin_unannounced(book, event)
+        if key in book.ended:
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -437,34 +519,43 @@ class Ledger:
                 )
             )
             return
-        tool.ended = True
+        del book.tools[key]
+        book.ended.add(key)
         self._emit(event)
 
-    def _close_tools(self, session: str | None, status: ev.ToolStatus | None) -> None:
-        """End the tools that the agent left open: all, or those of one session."""
-        for (owner, call_id, replay), tool in list(self._tools.items()):
-            if not tool.ended and (session is None or owner == session):
-                tool.ended = True
-                self._emit(
-                    ev.ToolEnded(
-                        call_id=call_id,
-                        status="declined" if tool.denied else status or "abandoned",
-                        session=owner,
-                        parent=tool.parent,
-                        replay=replay,
-                        synthesized=True,
-                    )
+    def _close_tools(self, session: str | None, book: Book, status: ev.ToolStatus | None) -> None:
+        """End the tools that the agent left open."""
+        left, book.tools = book.tools, {}
+        book.ended.update(left)
+        for (call_id, replay), tool in left.items():
+            self._emit(
+                ev.ToolEnded(
+                    call_id=call_id,
+                    status="declined" if tool.denied else status or "abandoned",
+                    session=session,
+                    parent=tool.parent,
+                    replay=replay,
+                    synthesized=True,
                 )
+            )
+
+    def _file_changed(self, event: ev.FileChanged) -> None:
+        tool = self._book(event.session).tools.get((event.call_id or "", event.replay))
+        if tool is not None and event.phase == "proposed":
+            tool.paths += [path for path in (event.path, event.move_to) if path is not None]
+        self._emit(event)
 
     def _subagent_started(self, event: ev.SubagentStarted) -> None:
         key = event.call_id or event.agent_id or ""
-        if key not in self._subagents:
-            self._subagents[key] = event
+        if key not in self.subagents and key not in self._gone:
+            self.subagents[key] = event
             self._emit(event)
 
     def _subagent_ended(self, event: ev.SubagentEnded) -> None:
         key = event.call_id or event.agent_id or ""
-        if key not in self._subagents:
+        if key in self._gone:
+            return
+        if key not in self.subagents:
             self._subagent_started(
                 ev.SubagentStarted(
                     call_id=event.call_id,
@@ -475,70 +566,94 @@ class Ledger:
                     synthesized=True,
                 )
             )
-        if self._subagents[key] is not None:
-            self._subagents[key] = None
-            self._emit(event)
+        del self.subagents[key]
+        self._gone.add(key)
+        self._emit(event)
 
     # --- requests ----------------------------------------------------------------------------------------
 
-    def _requested(self, kind: RequestKind) -> Callable[[Any], None]:
-        def rule(event: ev.PermissionRequested | ev.QuestionAsked | ev.HostCalled) -> None:
-            if event.request_id not in self._requests:
-                self._requests[event.request_id] = Request(kind, event.session, event.call_id, event.parent)
-                self._emit(event)
-
-        return rule
-
-    def _answered(self, kind: RequestKind) -> Callable[[Any], None]:
-        """An answer to what is no longer asked makes no event."""
-
-        def rule(event: ev.PermissionResolved | ev.QuestionAnswered | ev.HostAnswered) -> None:
-            request = self._requests.get(event.request_id)
-            if request is None or request.kind != kind:
-                return
-            del self._requests[event.request_id]
-            decided = self._decided.pop(event.request_id, None)
-            if isinstance(event, ev.PermissionResolved):
-                if decided is not None and event.by == "client":
-                    event.by, event.rule = decided.by, decided.rule
-                if event.outcome == "denied" and request.call_id is not None:
-                    tool = self._tools.get((request.session, request.call_id, False))
-                    if tool is not None:
-                        tool.denied = True
-            event.session, event.parent = request.session, request.parent
+    def ask(self, event: Request, native: Any = None) -> None:
+        """A request of the agent's; `native` is kept with it until it is answered."""
+        if event.session is None:
+            event.session = self._current
+        if event.request_id not in self.requests:
+            self.requests[event.request_id] = Pending(event, event.session, native)
+            if not event.replay:
+                self._asked.append(event)
             self._emit(event)
 
-        return rule
+    def wants(self, request: Request) -> bool:
+        """Whether this very request still wants an answer."""
+        pending = self.requests.get(request.request_id)
+        return pending is not None and pending.event is request
 
-    def request(self, request_id: str) -> Request | None:
-        """The pending request with this id."""
-        return self._requests.get(request_id)
+    def _permission_resolved(self, event: ev.PermissionResolved) -> None:
+        pending = self._answered(event, ev.PermissionRequested)
+        if pending is None:
+            return
+        decided = self._decided.pop(event.request_id, None)
+        if decided is not None and event.by == "client":
+            event.by, event.rule = decided.by, decided.rule
+        call_id = pending.event.call_id
+        if call_id is not None:
+            book = self._book(pending.session)
+            tool = book.tools.get((call_id, False))
+            if event.outcome == "denied" and tool is not None:
+                tool.denied = True
+            elif event.outcome == "allowed":
+                book.allowed.add(call_id)
+        self._emit(event)
+
+    def _question_answered(self, event: ev.QuestionAnswered) -> None:
+        if self._answered(event, ev.QuestionAsked) is not None:
+            self._decided.pop(event.request_id, None)
+            self._emit(event)
+
+    def _host_answered(self, event: ev.HostAnswered) -> None:
+        if self._answered(event, ev.HostCalled) is not None:
+            self._decided.pop(event.request_id, None)
+            self._emit(event)
+
+    def _answered(
+        self, event: ev.PermissionResolved | ev.QuestionAnswered | ev.HostAnswered, kind: type[Request]
+    ) -> Pending | None:
+        """The request that `event` answers, taken from the book; None if it is no longer asked."""
+        pending = self.requests.get(event.request_id)
+        if pending is None or type(pending.event) is not kind:
+            return None
+        del self.requests[event.request_id]
+        event.session, event.parent = pending.session, pending.event.parent
+        return pending
 
     def _close_requests(self, session: str | None, ended: ev.TurnEnded | None) -> None:
         """Nothing stays pending after its turn. Where the client's answers are not in the stream and the agent
         said how the turn ended, it went on, so it was answered: denied if the agent lists it, else allowed."""
+        if not self.requests:
+            return
         denied = {denial.call_id for denial in ended.denials} if ended is not None else set()
         unheard = ended is not None and not ended.synthesized and not self.heard_client
-        for request_id, request in list(self._requests.items()):
-            if request.session == session:
-                refused = request.call_id is not None and request.call_id in denied
-                self.put(_closing(request_id, request.kind, unheard, refused))
+        for pending in list(self.requests.values()):
+            if pending.session == session:
+                refused = pending.event.call_id is not None and pending.event.call_id in denied
+                self.put(_closing(pending.event, unheard, refused))
 
 
-def _closing(request_id: str, kind: RequestKind, answered: bool, refused: bool) -> Event:
-    if kind == "host":
+def _closing(request: Request, answered: bool, refused: bool) -> Event:
+    """The answer to a request whose turn is over: `answered` if one was given that the stream does not show."""
+    id = request.request_id
+    if isinstance(request, ev.HostCalled):
         error = None if answered else ev.ErrorInfo(message="the turn ended before an answer")
-        return ev.HostAnswered(request_id=request_id, error=error, synthesized=True)
-    if kind == "question":
+        return ev.HostAnswered(request_id=id, error=error, synthesized=True)
+    if isinstance(request, ev.QuestionAsked):
         action: Literal["accepted", "declined", "cancelled"] = "cancelled"
         if answered:
             action = "declined" if refused else "accepted"
-        return ev.QuestionAnswered(request_id=request_id, action=action, synthesized=True)
+        return ev.QuestionAnswered(request_id=id, action=action, synthesized=True)
     if answered:
         return ev.PermissionResolved(
-            request_id=request_id, outcome="denied" if refused else "allowed", synthesized=True
+            request_id=id, outcome="denied" if refused else "allowed", synthesized=True
         )
-    return ev.PermissionResolved(request_id=request_id, outcome="cancelled", by="agent", synthesized=True)
+    return ev.PermissionResolved(request_id=id, outcome="cancelled", by="agent", synthesized=True)
 
 
 _SESSION_FACTS = tuple(

@@ -8,20 +8,37 @@ the frame), no randomness (ids are counters) and never raises, whatever the agen
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar
+from hashlib import sha256
+from typing import Any, ClassVar
 
 from msgspec import Struct, field, structs
 
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Command, Compact, Prompt
 from dragoman._model.errors import Unsupported
-from dragoman._model.events import Event, NativeInvalid
+from dragoman._model.events import Event, NativeInvalid, NativeUnknown
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._wire import note_frames
+from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.ledger import Ledger
 
 STDERR_TAIL_LINES = 20
 STDERR_TAIL_BYTES = 8_000
+
+
+class StartOptions(Struct, frozen=True, kw_only=True):
+    """How a run is to be spoken. None of it is needed to replay one: what came of it is in the frames."""
+
+    opening: Any = None
+    """What the opening lines shall say, in the dialect's own terms; None: as little as it can."""
+    opens_session: bool = True
+    """The opening lines open a session too; on a connection of several, OpenSession opens each."""
+    offers: frozenset[str] = frozenset()
+    """What the agent may ask its client to do: `fs`, `terminal`."""
+    seed: str = ""
+    """Makes the ids of our messages unlike those of any other run."""
+    keeps_lines: bool = False
+    """The first event of each frame that the agent wrote carries its exact text."""
 
 
 class Output(Struct, gc=False):
@@ -32,7 +49,7 @@ class Output(Struct, gc=False):
 
 
 class Machine(ABC):
-    """One run of one dialect. Dialects fill in the four `on_*` methods and `lines_for`."""
+    """One run of one dialect. Dialects fill in `read`, `on_message` and the other `on_*`, and `lines_for`."""
 
     dialect: ClassVar[str]
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
@@ -41,30 +58,37 @@ class Machine(ABC):
     """Raise what a dialect stumbles over (in tests), rather than report it."""
     awaited: ClassVar[tuple[type[Command], ...]] = ()
     """Commands that the agent answers: their `command.ended` comes with the command's id."""
-    offers: frozenset[str] = frozenset()
-    """What the agent may ask its client to do: `fs`, `terminal`. Set before the start."""
+    tools_end_with_turns: ClassVar[bool] = False
+    """The agent leaves tools open: those of a turn are closed with it."""
 
-    def __init__(self, agent: str = "", *, native: bool = False) -> None:
-        self.ledger = Ledger(native=native)
+    def __init__(self, agent: str = "") -> None:
+        self.ledger = Ledger(tools_end_with_turns=self.tools_end_with_turns)
         self.agent = agent
+        self.options = StartOptions()
         self.resumed = False
         """The run goes on with an earlier session."""
         self.finished = False
         """The agent has said its last word: its process has only to exit."""
-        self.opens_session = True
-        """The opening lines open a session too; on a connection of several, OpenSession opens each."""
         self._held: deque[Prompt | Compact] = deque()
+        """Prompts that cannot be sent yet."""
+        self._prompts: dict[bytes, Prompt] = {}
+        """Prompts on their way, by the line that says them."""
+        self._turns: dict[str, int] = {}
+        """The turns that took prompts, by the prompt's id."""
+        self._untaken: dict[str, str | None] = {}
+        """The user's messages that were sent and that no turn has taken: their texts, by message id."""
+        self._messages = 0
         self._answers: list[bytes] = []
         self._stderr: deque[bytes] = deque(maxlen=STDERR_TAIL_LINES)
-        self._prompts: dict[bytes, Prompt] = {}
-        self._taken: dict[str, int] = {}
 
-    # --- what the runtime, the player and `convert` call -----------------------------------------------
+    # --- what the runtime and `convert` call -----------------------------------------------------------
 
-    def start(self, launch: Launch) -> Output:
+    def start(self, launch: Launch, options: StartOptions | None = None) -> Output:
         """The run has begun: `run.started`, and the lines that open the conversation."""
         self.agent = launch.agent
+        self.options = options or self.options
         self.resumed = launch.resume is not None
+        self.ledger.keeps_lines = self.options.keeps_lines
         self.ledger.begin(launch)
         self.on_start(launch)
         return self._output()
@@ -80,7 +104,7 @@ class Machine(ABC):
         elif frame.dir == "in":
             self._guarded(self.on_in, frame.line)
             if self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
-                self._taken[prompt.id or ""] = ledger.turn(prompt.session)
+                self._turns[prompt.id or ""] = ledger.turn(prompt.session)
         elif frame.dir == "err":
             self._stderr.append(frame.line[-STDERR_TAIL_BYTES:])
         elif (note := note_frames.read(frame.line)) is not None:
@@ -117,9 +141,14 @@ class Machine(ABC):
             return []
         return self._lines(command)
 
-    def turn_of(self, command_id: str) -> int | None:
+    def turn_of(self, prompt_id: str) -> int | None:
         """The number of the turn that took the prompt with this id; None while it is held."""
-        return self._taken.get(command_id)
+        return self._turns.get(prompt_id)
+
+    def busy(self, session: str | None = None) -> bool:
+        """Whether a turn is open or one is still to come of what we sent: in that session, else in any."""
+        held = any(session is None or command.session in (session, None) for command in self._held)
+        return held or bool(self._prompts) or bool(self._untaken) or self.ledger.busy(session)
 
     def drop_held(self, session: str) -> None:
         """The session is about to be left: what was held for it is not sent any more."""
@@ -131,8 +160,12 @@ class Machine(ABC):
         """Owe the lines that open the conversation."""
 
     @abstractmethod
-    def on_out(self, line: bytes) -> None:
-        """A line the agent wrote. What makes no event becomes `native.known`."""
+    def read(self, line: bytes) -> Iterable[Any]:
+        """The messages on a line that the agent wrote, in the dialect's own types, Unknown or Invalid."""
+
+    @abstractmethod
+    def on_message(self, message: Any) -> None:
+        """A message of the agent's. What makes no event becomes `native.known`."""
 
     def on_in(self, line: bytes) -> None:  # noqa: B027
         """A line the client wrote."""
@@ -145,14 +178,37 @@ class Machine(ABC):
         raise Unsupported(self.agent or self.dialect, command.needs)
 
     def takes_prompts(self, session: str | None) -> bool:
-        """Whether a prompt can be sent now; else it is held."""
-        return not self.ledger.busy(session)
+        """Whether a prompt can be sent now; else it is held. An agent may begin a turn of its own for a message that
+        came too late for its turn: no prompt is sent before that one is taken, else it would get its answer."""
+        return not self._untaken and not self.ledger.busy(session)
+
+    # --- what a dialect calls --------------------------------------------------------------------------
 
     def owe(self, line: bytes) -> None:
         """Answer at once. In a replay these are dropped: the answers are frames already."""
         self._answers.append(line)
 
+    def new_message_id(self) -> str:
+        """The id of a message of ours, where the agent takes one: a uuid, made of the run's seed and a counter."""
+        self._messages += 1
+        digest = sha256(f"{self.options.seed}/{self._messages}".encode()).hexdigest()
+        return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-8{digest[17:20]}-{digest[20:32]}"
+
     # ---------------------------------------------------------------------------------------------------
+
+    def on_out(self, line: bytes) -> None:
+        """A line the agent wrote."""
+        ledger = self.ledger
+        if not line or line.isspace():
+            ledger.native_type = "blank"
+            return
+        for message in self.read(line):
+            if isinstance(message, Invalid):
+                ledger.put(NativeInvalid(reason=message.reason))
+            elif isinstance(message, Unknown):
+                ledger.put(NativeUnknown(native_type=message.native_type))
+            else:
+                self.on_message(message)
 
     def _may_go(self, command: Prompt | Compact, ahead: Iterable[Prompt | Compact]) -> bool:
         """Prompts of one session keep their order; those of another one do not wait for them. One that names no

@@ -3,11 +3,12 @@
 They pass through the machine like any other frame, so a replay knows who decided and why we stopped.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from dragoman._model.commands import Answer, By, Response
 from dragoman._model.frames import StopReason
 
 
@@ -15,7 +16,7 @@ class Decided(Struct, tag_field="note", tag="decided", omit_defaults=True, kw_on
     """Who answers a permission request, and by which rule."""
 
     request: str
-    by: Literal["client", "policy", "timeout"] = "client"
+    by: By = "client"
     rule: str | None = None
 
 
@@ -30,6 +31,13 @@ class Stopping(Struct, tag_field="note", tag="stopping", omit_defaults=True, kw_
 Note = Decided | Stopping
 
 _decoder = msgspec.json.Decoder(Note)
+
+
+def of(response: Response) -> Decided | None:
+    """Who gave this answer, where that is to be kept."""
+    if isinstance(response, Answer) or response.rule is not None:
+        return Decided(request=response.request, by=response.by, rule=response.rule)
+    return None
 
 
 def write(note: Note) -> bytes:
