@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from dragoman._dialects.acp.translate import items, mapping, text
 from dragoman._model import events as ev
 from dragoman._model import patches
+from dragoman._wire import fields
 
 _OPERATIONS: Final[dict[str | None, Any]] = {
     "add": "created",
@@ -18,7 +18,7 @@ _OPERATIONS: Final[dict[str | None, Any]] = {
 
 def changes_in(content: list[Any], call_id: str) -> list[ev.FileChanged]:
     """The changes that a tool's content shows."""
-    diffs = (item for item in content if isinstance(item, dict) and item.get("type") == "diff")
+    diffs = (item for item in content if fields.value(item, "type") == "diff")
     return [change for diff in diffs for change in _changes(diff, call_id)]
 
 
@@ -35,14 +35,14 @@ def _is_part(new: ev.FileChanged, old: ev.FileChanged) -> bool:
 
 
 def _changes(diff: dict[str, Any], call_id: str) -> Iterator[ev.FileChanged]:
-    path = text(diff, "path")
+    path = fields.text(diff, "path")
     if path is not None:
         yield _from_texts(diff, path, call_id)
-    patch = text(mapping(diff, "patch"), "text")
-    listed = [item for item in items(diff, "changes") if isinstance(item, dict)]
+    patch = fields.text(fields.mapping(diff, "patch"), "text")
+    listed = fields.mappings(diff, "changes")
     for item in listed:
-        now, before = text(item, "path"), text(item, "oldPath")
-        change = _OPERATIONS.get(text(item, "operation"), "modified")
+        now, before = fields.text(item, "path"), fields.text(item, "oldPath")
+        change = _OPERATIONS.get(fields.text(item, "operation"), "modified")
         if now is not None:
             moved = change == "moved" and before is not None
             yield ev.FileChanged(
@@ -56,8 +56,8 @@ def _changes(diff: dict[str, Any], call_id: str) -> Iterator[ev.FileChanged]:
 
 def _from_texts(diff: dict[str, Any], path: str, call_id: str) -> ev.FileChanged:
     """A new file has no old text, or (gemini, copilot, opencode) an empty one."""
-    before, after = text(diff, "oldText"), text(diff, "newText")
-    kind = text(mapping(diff, "_meta"), "kind")
+    before, after = fields.text(diff, "oldText"), fields.text(diff, "newText")
+    kind = fields.text(fields.mapping(diff, "_meta"), "kind")
     change: Any = _OPERATIONS.get(kind) or ("modified" if before else "created")
     old = before if change != "created" else None
     new = after if change != "deleted" else None

@@ -3,9 +3,9 @@
 from typing import Any, Final
 
 from dragoman._dialects.acp import messages as m
-from dragoman._dialects.acp import translate as t
 from dragoman._dialects.acp.sessions import Agreement, Session
 from dragoman._model.errors import SessionNotFound
+from dragoman._wire import fields
 from dragoman._wire.jsonrpc import Peer
 from dragoman._wire.ledger import Ledger
 
@@ -92,5 +92,6 @@ class Connection:
     def loading(self, id: str) -> bool:
         """Whether this session was asked for and is not there yet."""
         return any(
-            method in OPENINGS and t.text(params, "sessionId") == id for method, params in self.asked.values()
+            method in OPENINGS and fields.text(params, "sessionId") == id
+            for method, params in self.asked.values()
         )

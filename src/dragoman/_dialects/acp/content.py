@@ -15,6 +15,7 @@ from dragoman._model.content import (
     UnknownBlock,
 )
 from dragoman._model.errors import UsageError
+from dragoman._wire import fields
 from dragoman._wire.jsontext import repaired_text
 
 
@@ -54,23 +55,31 @@ def _text(native: dict[str, Any]) -> ContentBlock | None:
 
 
 def _image(native: dict[str, Any]) -> ContentBlock:
-    return ImageBlock(mime_type=_str(native, "mimeType"), data=_str(native, "data"), uri=_str(native, "uri"))
+    return ImageBlock(
+        mime_type=fields.text(native, "mimeType"),
+        data=fields.text(native, "data"),
+        uri=fields.text(native, "uri"),
+    )
 
 
 def _audio(native: dict[str, Any]) -> ContentBlock:
-    return AudioBlock(mime_type=_str(native, "mimeType"), data=_str(native, "data"), uri=_str(native, "uri"))
+    return AudioBlock(
+        mime_type=fields.text(native, "mimeType"),
+        data=fields.text(native, "data"),
+        uri=fields.text(native, "uri"),
+    )
 
 
 def _link(native: dict[str, Any]) -> ContentBlock | None:
-    uri, size = _str(native, "uri"), native.get("size")
+    uri, size = fields.text(native, "uri"), native.get("size")
     if uri is None:
         return None
     return ResourceLinkBlock(
         uri=uri,
-        name=_str(native, "name"),
-        title=_str(native, "title"),
-        description=_str(native, "description"),
-        mime_type=_str(native, "mimeType"),
+        name=fields.text(native, "name"),
+        title=fields.text(native, "title"),
+        description=fields.text(native, "description"),
+        mime_type=fields.text(native, "mimeType"),
         size=size if type(size) is int else None,
     )
 
@@ -80,21 +89,21 @@ def _resource(native: dict[str, Any]) -> ContentBlock:
     inner = native.get("resource", native.get("contents"))
     held = inner if isinstance(inner, dict) else native
     return ResourceBlock(
-        uri=_str(held, "uri") or _str(native, "uri"),
-        name=_str(native, "name"),
-        mime_type=_str(held, "mimeType"),
-        text=inner if isinstance(inner, str) else _str(held, "text"),
-        blob=_str(held, "blob"),
+        uri=fields.text(held, "uri") or fields.text(native, "uri"),
+        name=fields.text(native, "name"),
+        mime_type=fields.text(held, "mimeType"),
+        text=inner if isinstance(inner, str) else fields.text(held, "text"),
+        blob=fields.text(held, "blob"),
     )
 
 
 def _diff(native: dict[str, Any]) -> ContentBlock:
     patch = native.get("patch")
     return DiffBlock(
-        path=_str(native, "path"),
-        before=_str(native, "oldText"),
-        after=_str(native, "newText"),
-        patch=_str(patch, "text") if isinstance(patch, dict) else None,
+        path=fields.text(native, "path"),
+        before=fields.text(native, "oldText"),
+        after=fields.text(native, "newText"),
+        patch=fields.text(patch, "text") if isinstance(patch, dict) else None,
     )
 
 
@@ -106,7 +115,7 @@ _READ: Final[dict[str, Callable[[dict[str, Any]], ContentBlock | None]]] = {
     "resource": _resource,
     "content": lambda native: block_of(native.get("content")),
     "diff": _diff,
-    "terminal": lambda native: TerminalBlock(terminal_id=_str(native, "terminalId")),
+    "terminal": lambda native: TerminalBlock(terminal_id=fields.text(native, "terminalId")),
 }
 
 
@@ -146,8 +155,3 @@ def _native(block: ContentBlock) -> dict[str, Any]:
 
 def _sparse(**fields: Any) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _str(native: dict[str, Any], key: str) -> str | None:
-    value = native.get(key)
-    return value if isinstance(value, str) else None

@@ -2,9 +2,9 @@
 
 from typing import Any, Final, Literal
 
-from dragoman._dialects.acp.translate import items, mapping, number, text
 from dragoman._model import events as ev
 from dragoman._model.usage import ModelUsage, Usage, added, since
+from dragoman._wire import fields
 
 UsageRule = Literal["turn", "session", "last_call", "calls"]
 """What the usage of a prompt's answer is about. last_call: of no use for a turn. calls: the answer has none, each
@@ -24,9 +24,9 @@ _TOTAL: Final = ("totalTokens", "total_tokens")
 def usage_of(native: Any) -> Usage | None:
     """Whether input includes what was cached, and output what was thought, differs: the reading is right whose
     parts sum to the total (captures claude-agent-acp and codex-acp, copilot, opencode: hello)."""
-    fresh, out = _count(native, _INPUT), _count(native, _OUTPUT)
-    read, written, thought = (_count(native, keys) for keys in (_READ, _WRITTEN, _THOUGHT))
-    total = _count(native, _TOTAL)
+    fresh, out, read, written, thought, total = (
+        fields.integer(native, *keys) for keys in (_INPUT, _OUTPUT, _READ, _WRITTEN, _THOUGHT, _TOTAL)
+    )
     if fresh is None and out is None and total is None:
         return None
     cached, thoughts = (read or 0) + (written or 0), thought or 0
@@ -71,21 +71,18 @@ class Counting:
 
     def standing(self, used: int | None, size: int | None, cost: Any, model: str | None) -> ev.UsageUpdated:
         """A usage_update: how full the context is, and what the session has cost so far."""
-        amount = (
-            cost.get("amount") if isinstance(cost, dict) and cost.get("currency", "USD") == "USD" else None
-        )
-        if isinstance(amount, (int, float)) and not isinstance(amount, bool):
+        native = fields.as_mapping(cost)
+        amount = fields.number(native, "amount") if native.get("currency", "USD") == "USD" else None
+        if amount is not None:
             self._cost = float(amount)
-        else:
-            amount = None
         return ev.UsageUpdated(
             scope="session", context_used=used, context_window=size, cost_usd=amount, model=model
         )
 
     def settle(self, ended: ev.TurnEnded, rule: UsageRule, native: Any) -> ev.UsageUpdated | None:
         """Fill in what the turn used. Returns what else is worth saying: counts that are not of the turn."""
-        quota = mapping(mapping(native, "_meta"), "quota")
-        said = usage_of(mapping(native, "usage")) or usage_of(mapping(quota, "token_count"))
+        quota = fields.mapping(fields.mapping(native, "_meta"), "quota")
+        said = usage_of(fields.mapping(native, "usage")) or usage_of(fields.mapping(quota, "token_count"))
         unknown = ended.outcome == "cancelled" and said is not None and not any(_counts(said))
         if (
             unknown
@@ -118,15 +115,11 @@ class Counting:
 
 def _models(quota: dict[str, Any]) -> dict[str, ModelUsage]:
     models = {}
-    for item in items(quota, "model_usage"):
-        name, usage = text(item, "model"), usage_of(mapping(item, "token_count"))
+    for item in fields.items(quota, "model_usage"):
+        name, usage = fields.text(item, "model"), usage_of(fields.mapping(item, "token_count"))
         if name is not None and usage is not None:
             models[name] = ModelUsage(**{key: getattr(usage, key) for key in usage.__struct_fields__})
     return models
-
-
-def _count(native: Any, keys: tuple[str, ...]) -> int | None:
-    return next((count for key in keys if (count := number(native, key)) is not None), None)
 
 
 def _counts(usage: Usage) -> list[int]:

@@ -10,6 +10,7 @@ from dragoman._dialects.acp.counting import RULES, UsageRule
 from dragoman._dialects.acp.opening import Opening
 from dragoman._dialects.acp.sessions import Session
 from dragoman._model import events as ev
+from dragoman._wire import fields
 from dragoman._wire.jsonrpc import Response, RpcError
 from dragoman._wire.ledger import Ledger
 
@@ -123,7 +124,7 @@ class Handshake:
     def is_set(self, command: str, id: str, answer: Response) -> None:
         """A setting was answered. A session that is not as it should be shall not be worked in."""
         self.settings.discard(id)
-        session = self._connection.sessions.get(t.text(answer.params, "sessionId") or "")
+        session = self._connection.sessions.get(fields.text(answer.params, "sessionId") or "")
         if answer.error is None or session is None or session.lost is not None:
             return
         if id.startswith(opening.SETTING):

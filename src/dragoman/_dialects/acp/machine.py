@@ -19,6 +19,7 @@ from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
 from dragoman._model.errors import UsageError
 from dragoman._model.frames import Exit, Launch
+from dragoman._wire import fields
 from dragoman._wire.jsonrpc import Notification, Request, Response
 from dragoman._wire.jsontext import Invalid
 from dragoman._wire.ledger import Ledger
@@ -137,7 +138,7 @@ class Acp(Machine):
         self._connection.update(params.sessionId, params.update)
 
     def _requested(self, request: Request) -> None:
-        id = t.text(request.params, "sessionId") or self._connection.first
+        id = fields.text(request.params, "sessionId") or self._connection.first
         session = self._connection.enter(id) if id is not None else None
         self._owe(self._requests.asked(request, session, self.offers))
 
@@ -146,10 +147,9 @@ class Acp(Machine):
         if item.method == m.UPDATE:
             self._update(m.update_of(item.params), line)
         elif item.method == "$/cancel_request":
-            params = item.params if isinstance(item.params, dict) else {}
-            self._owe(self._requests.withdrawn(params.get("requestId")))
+            self._owe(self._requests.withdrawn(fields.value(item.params, "requestId")))
         elif item.method == "elicitation/complete":
-            self._owe(self._requests.completed(t.text(item.params, "elicitationId")))
+            self._owe(self._requests.completed(fields.text(item.params, "elicitationId")))
         else:
             self.ledger.put(ev.NativeUnknown(native_type=item.method))
 
@@ -161,7 +161,7 @@ class Acp(Machine):
         """A request of the client's."""
         id, params = str(request.id), request.params
         self._connection.asked[id] = (request.method, params)
-        session_id = t.text(params, "sessionId")
+        session_id = fields.text(params, "sessionId")
         if session_id is None:
             return
         if request.method in ("session/load", "session/resume"):
@@ -178,7 +178,7 @@ class Acp(Machine):
         if method is None:
             method = self._guessed(answer)
         self.ledger.native_type = f"answer to {method}" if method is not None else "answer"
-        session_id = t.text(answer.params, "sessionId")
+        session_id = fields.text(answer.params, "sessionId")
         if session_id is not None and method not in NAMELESS:
             self._connection.enter(session_id)
         if method is not None:
@@ -189,11 +189,11 @@ class Acp(Machine):
 
     def _guessed(self, answer: Response) -> str | None:
         """What an answer is to, where the client's lines are missing: told by what it holds."""
-        if t.number(answer.result, "protocolVersion") is not None:
+        if fields.integer(answer.result, "protocolVersion") is not None:
             return "initialize"
-        if t.text(answer.result, "sessionId") is not None:
+        if fields.text(answer.result, "sessionId") is not None:
             return "session/new"
-        if t.text(answer.result, "stopReason") is not None:
+        if fields.text(answer.result, "stopReason") is not None:
             return "session/prompt"
         unheard = answer.error is not None and answer.id is not None and not self.ledger.heard_client
         return "session/prompt" if unheard and self.ledger.busy() else None
@@ -225,7 +225,9 @@ class Acp(Machine):
             if id != opening.OPEN:
                 self._ended(answer, id)
             return
-        session_id = t.text(answer.result, "sessionId") or t.text(params, "sessionId") or connection.first
+        session_id = (
+            fields.text(answer.result, "sessionId") or fields.text(params, "sessionId") or connection.first
+        )
         if session_id is None:
             return
         resumed = answer.method in OPENINGS and answer.method != "session/new"
@@ -245,18 +247,18 @@ class Acp(Machine):
             self._ended(answer, id)
 
     def _prompt_answered(self, answer: Response, id: str) -> None:
-        session_id = t.text(answer.params, "sessionId") or self.ledger.open_session()
+        session_id = fields.text(answer.params, "sessionId") or self.ledger.open_session()
         if session_id is not None:
             self._connection.enter(session_id).answered(id, answer.result, answer.error)
 
     def _set(self, answer: Response, id: str) -> None:
         """A mode, a model or an option was set."""
-        session = self._connection.sessions.get(t.text(answer.params, "sessionId") or "")
+        session = self._connection.sessions.get(fields.text(answer.params, "sessionId") or "")
         if answer.error is None and session is not None:
-            session.enter_mode(t.text(answer.params, "modeId"))
-            session.use_model(t.text(answer.params, "modelId"))
+            session.enter_mode(fields.text(answer.params, "modeId"))
+            session.use_model(fields.text(answer.params, "modelId"))
             if isinstance(answer.result, dict) and "configOptions" in answer.result:
-                session.set_options(t.items(answer.result, "configOptions"))
+                session.set_options(fields.items(answer.result, "configOptions"))
         self._ended(answer, id)
 
     def _closed(self, answer: Response, id: str) -> None:

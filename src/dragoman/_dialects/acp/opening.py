@@ -7,6 +7,7 @@ from msgspec import Struct, field
 from dragoman._dialects.acp import translate as t
 from dragoman._dialects.acp.sessions import Agreement, Session
 from dragoman._model.errors import UsageError
+from dragoman._wire import fields
 from dragoman.version import __version__
 
 INITIALIZE: Final = "dragoman-initialize"
@@ -102,7 +103,7 @@ def can_close(agreement: Agreement) -> bool:
 
 def _server(name: str, native: Any, version: int) -> dict[str, Any]:
     """An MCP server: named values instead of a mapping, and in protocol 2 always a type."""
-    server = native if isinstance(native, dict) else {}
+    server = fields.as_mapping(native)
     if "url" in server:
         headers = _named(server.get("headers"))
         return {"type": server.get("type", "http"), "name": name, "url": server["url"], "headers": headers}
@@ -176,7 +177,7 @@ def set_model(session: Session, model: str, version: int) -> Ask:
     """As an option if it has such a value; models of their own are the older way (codex-acp has both, with
     different names)."""
     option = t.option_in(session.choices.options, "model")
-    old = any(t.text(known, "modelId") == model for known in session.choices.models)
+    old = any(fields.text(known, "modelId") == model for known in session.choices.models)
     if version >= 2 or (option and not (old and all(v.get("value") != model for v in t.values_of(option)))):
         return set_option(session, t.option_id(option) or "model", model, version)
     return "session/set_model", {"sessionId": session.id, "modelId": model}

@@ -10,7 +10,7 @@ from dragoman._dialects.acp.sessions import Session
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
-from dragoman._wire import jsonrpc
+from dragoman._wire import fields, jsonrpc
 from dragoman._wire.ledger import Ledger
 
 PERMISSION: Final = "session/request_permission"
@@ -55,7 +55,7 @@ class Requests:
         serves of files and terminals."""
         params, id = request.params, str(request.id)
         pending = Pending(
-            request.id, request.method, params, session, t.options_of(t.items(params, "options"))
+            request.id, request.method, params, session, t.options_of(fields.items(params, "options"))
         )
         if request.method == PERMISSION:
             self._ledger.put(_permission(id, pending))
@@ -89,7 +89,7 @@ class Requests:
     def completed(self, elicitation_id: str | None) -> bytes | None:
         """`elicitation/complete`: what was to be done behind a url is done."""
         for id, pending in self._pending.items():
-            if pending.method == QUESTION and t.text(pending.params, "elicitationId") == elicitation_id:
+            if pending.method == QUESTION and fields.text(pending.params, "elicitationId") == elicitation_id:
                 return (
                     self._peer.answer(pending.id, {"action": "accept"}) if self._ledger.request(id) else None
                 )
@@ -108,8 +108,8 @@ class Requests:
         if pending.method == PERMISSION:
             self._ledger.put(_resolved(id, pending, answer.result, error))
         elif pending.method == QUESTION:
-            action = _ACTIONS.get(t.text(answer.result, "action"), "cancelled")
-            answers = answer.result.get("content") if isinstance(answer.result, dict) else None
+            action = _ACTIONS.get(fields.text(answer.result, "action"), "cancelled")
+            answers = fields.value(answer.result, "content")
             self._ledger.put(ev.QuestionAnswered(request_id=id, action=action, answers=answers))
         else:
             self._ledger.put(ev.HostAnswered(request_id=id, result=answer.result, error=error))
@@ -124,7 +124,7 @@ class Requests:
     def question_line(self, command: c.AnswerQuestion) -> bytes:
         pending = self._waiting(command.request, QUESTION)
         result: dict[str, Any] = {"action": _WORDS[command.action]}
-        if command.action == "accepted" and t.text(pending.params, "mode") != "url":
+        if command.action == "accepted" and fields.text(pending.params, "mode") != "url":
             result["content"] = command.answers
         return self._peer.answer(pending.id, result)
 
@@ -163,10 +163,10 @@ class Requests:
 
 def _call_of(params: Any, session: Session) -> str | None:
     """The tool call that works on the file, or runs the command, that the client is asked for."""
-    command = t.text(params, "command")
+    command = fields.text(params, "command")
     if command is None:
-        return session.tools.at(t.text(params, "path"))
-    args = [arg for arg in t.items(params, "args") if isinstance(arg, str)]
+        return session.tools.at(fields.text(params, "path"))
+    args = [arg for arg in fields.items(params, "args") if isinstance(arg, str)]
     return session.tools.running(" ".join((command, *args)))
 
 
@@ -192,22 +192,22 @@ def _choice(command: c.Answer, options: list[ev.PermissionOption]) -> str | None
 def _permission(id: str, pending: Pending) -> ev.PermissionRequested:
     """Protocol 1 asks about a tool call; protocol 2 has a title, and maybe a tool call or a command to show."""
     params, session = pending.params, pending.session
-    subject = t.mapping(params, "subject")
-    tool = m.tool_of(t.mapping(params, "toolCall") or t.mapping(subject, "toolCall"))
-    known = session.tools.find(t.text(subject, "toolCallId")) if session is not None else None
+    subject = fields.mapping(params, "subject")
+    tool = m.tool_of(fields.mapping(params, "toolCall") or fields.mapping(subject, "toolCall"))
+    known = session.tools.find(fields.text(subject, "toolCallId")) if session is not None else None
     call = session.ask(tool) if tool is not None and session is not None else known
     given = tool.rawInput if tool is not None and tool.rawInput else None
-    command = t.text(subject, "command")
+    command = fields.text(subject, "command")
     shown = {key: subject[key] for key in ("command", "cwd") if key in subject}
-    native = t.items(params, "options")
+    native = fields.items(params, "options")
     return ev.PermissionRequested(
         request_id=id,
-        call_id=call.id if call is not None else t.text(subject, "toolCallId"),
+        call_id=call.id if call is not None else fields.text(subject, "toolCallId"),
         tool_name=call.name if call is not None else None,
         kind=call.kind if call is not None else "execute" if command is not None else "other",
         input=given if given is not None else shown or (call.input if call is not None else None),
-        title=t.text(params, "title") or (tool.title if tool is not None else None) or command,
-        reason=t.text(params, "description"),
+        title=fields.text(params, "title") or (tool.title if tool is not None else None) or command,
+        reason=fields.text(params, "description"),
         options=pending.options,
         ext={"acp.options": native} if native else {},
     )
@@ -215,10 +215,10 @@ def _permission(id: str, pending: Pending) -> ev.PermissionRequested:
 
 def _resolved(id: str, pending: Pending, result: Any, error: ev.ErrorInfo | None) -> ev.PermissionResolved:
     """An option that the request does not have is no answer that the agent can accept."""
-    outcome = t.mapping(result, "outcome")
+    outcome = fields.mapping(result, "outcome")
     if error is None and outcome.get("outcome") == "cancelled":
         return ev.PermissionResolved(request_id=id, outcome="cancelled")
-    chosen = t.text(outcome, "optionId")
+    chosen = fields.text(outcome, "optionId")
     option = next((option for option in pending.options if option.id == chosen), None)
     allowed = option is not None and (option.kind or option.id).startswith("allow")
     return ev.PermissionResolved(
@@ -230,15 +230,15 @@ def _resolved(id: str, pending: Pending, result: Any, error: ev.ErrorInfo | None
 
 
 def _question(id: str, params: Any) -> ev.QuestionAsked:
-    schema = t.mapping(params, "requestedSchema")
+    schema = fields.mapping(params, "requestedSchema")
     return ev.QuestionAsked(
         request_id=id,
-        message=t.text(params, "message"),
-        mode="url" if t.text(params, "mode") == "url" else "form",
-        url=t.text(params, "url"),
-        elicitation_id=t.text(params, "elicitationId"),
+        message=fields.text(params, "message"),
+        mode="url" if fields.text(params, "mode") == "url" else "form",
+        url=fields.text(params, "url"),
+        elicitation_id=fields.text(params, "elicitationId"),
         schema=schema or None,
-        call_id=t.text(params, "toolCallId"),
+        call_id=fields.text(params, "toolCallId"),
     )
 
 
@@ -253,12 +253,12 @@ def _withdrawal(id: str, method: str) -> ev.Event:
 
 def _learn(pending: Pending, result: Any) -> None:
     """What the client's own terminals showed is the output of the tool that embeds them."""
-    terminal_id = t.text(pending.params, "terminalId")
+    terminal_id = fields.text(pending.params, "terminalId")
     if pending.session is None or terminal_id is None or not isinstance(result, dict):
         return
     terminals = pending.session.tools.terminals
     if pending.method == "terminal/output":
-        terminals.shows(terminal_id, output=t.text(result, "output"))
+        terminals.shows(terminal_id, output=fields.text(result, "output"))
         if isinstance(result.get("exitStatus"), dict):
             terminals.exited(terminal_id, result["exitStatus"])
     elif pending.method == "terminal/wait_for_exit":

@@ -12,6 +12,7 @@ from dragoman._dialects.acp.counting import Counting, UsageRule
 from dragoman._dialects.acp.texts import Texts, chunk_text
 from dragoman._dialects.acp.tools import Call, Tools
 from dragoman._model import events as ev
+from dragoman._wire import fields
 from dragoman._wire.jsonrpc import RpcError
 from dragoman._wire.ledger import Ledger
 
@@ -33,7 +34,7 @@ class Agreement(Struct):
         """Whether the agent said it can do something: `{}` and true are yes, null and false are no."""
         value: Any = self.capabilities
         for key in path:
-            value = value.get(key) if isinstance(value, dict) else None
+            value = fields.value(value, key)
         return value is not None and value is not False
 
 
@@ -74,7 +75,7 @@ class Session:
             m.UserChunk: self._user,
             m.UserMessage: self._user,
             m.Plan: lambda update: self._plan(update.entries),
-            m.PlanUpdate: lambda update: self._plan(t.items(update.plan, "entries")),
+            m.PlanUpdate: lambda update: self._plan(fields.items(update.plan, "entries")),
             m.ToolCall: self._tool,
             m.ToolUpdate: self._tool,
             m.ToolContentChunk: self._tool_content,
@@ -104,10 +105,10 @@ class Session:
     def open(self, params: Any, result: Any, *, resumed: bool) -> None:
         """The agent's answer to session/new, load, resume or fork."""
         self.choices = t.choices_of(result)
-        self.commands = t.commands_of(t.items(result, "availableCommands")) or self.commands
-        self.cwd = t.text(params, "cwd") or self.cwd
+        self.commands = t.commands_of(fields.items(result, "availableCommands")) or self.commands
+        self.cwd = fields.text(params, "cwd") or self.cwd
         self.started = True
-        names = (t.text(server, "name") for server in t.items(params, "mcpServers"))
+        names = (fields.text(server, "name") for server in fields.items(params, "mcpServers"))
         self._servers[:] = [name for name in names if name is not None]
         self._ledger.put(
             ev.SessionStarted(
@@ -161,9 +162,9 @@ class Session:
             return
         self.choices.options = options
         self._ledger.put(ev.SessionOptions(options=options))
-        self.enter_mode(t.text(t.option_in(options, "mode"), "currentValue"))
-        model = t.text(t.option_in(options, "model"), "currentValue")
-        self._changed(model=model, effort=t.text(t.option_in(options, "thought_level"), "currentValue"))
+        self.enter_mode(fields.text(t.option_in(options, "mode"), "currentValue"))
+        model = fields.text(t.option_in(options, "model"), "currentValue")
+        self._changed(model=model, effort=fields.text(t.option_in(options, "thought_level"), "currentValue"))
         self.choices.model = model or self.choices.model
 
     # --- turns -------------------------------------------------------------------------------------------
@@ -186,9 +187,9 @@ class Session:
     def answered(self, request_id: str, result: Any, error: RpcError | None) -> None:
         """The answer to session/prompt: in protocol 1 the turn's end, in protocol 2 a receipt."""
         self.prompts.pop(request_id, None)
-        stop = t.text(result, "stopReason")
+        stop = fields.text(result, "stopReason")
         receipt = error is None and stop is None and self._agreement.version >= 2
-        if receipt or (error is None and stop is None and t.text(result, "messageId") is not None):
+        if receipt or (error is None and stop is None and fields.text(result, "messageId") is not None):
             self._underway = True
             return
         self._end(stop, result, error)
@@ -303,12 +304,12 @@ class Session:
     def _terminal(self, update: m.TerminalUpdate) -> None:
         terminals = self.tools.terminals
         if update.output is not None:
-            terminals.shows(update.terminalId, data=t.text(update.output, "data") or "")
+            terminals.shows(update.terminalId, data=fields.text(update.output, "data") or "")
         if update.exitStatus is not None:
             terminals.exited(update.terminalId, update.exitStatus)
 
     def _usage(self, update: m.UsageChanged) -> None:
-        model = t.text(update.meta, "_claude/model")
+        model = fields.text(update.meta, "_claude/model")
         self._ledger.put(self._counting.standing(update.used, update.size, update.cost, model))
 
     def _compacted(self, update: m.Compaction) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from dragoman._dialects.acp.translate import mapping, number, text
 from dragoman._model import events as ev
+from dragoman._wire import fields
 from dragoman._wire.ledger import Ledger
 
 
@@ -49,14 +49,19 @@ class Terminals:
 
     def heard(self, meta: dict[str, Any], call_id: str) -> None:
         """The `_meta` of a tool call (captures codex-acp and claude-agent-acp: shell_zedmeta, shell_noterm)."""
-        info, exit = mapping(meta, "terminal_info"), mapping(meta, "terminal_exit")
-        for said in (info, mapping(meta, "terminal_output"), mapping(meta, "terminal_output_delta"), exit):
+        info, exit = fields.mapping(meta, "terminal_info"), fields.mapping(meta, "terminal_exit")
+        for said in (
+            info,
+            fields.mapping(meta, "terminal_output"),
+            fields.mapping(meta, "terminal_output_delta"),
+            exit,
+        ):
             if said:
-                terminal_id = text(said, "terminal_id") or call_id
-                self.find(terminal_id).output += text(said, "data") or ""
+                terminal_id = fields.text(said, "terminal_id") or call_id
+                self.find(terminal_id).output += fields.text(said, "data") or ""
                 self.tie(terminal_id, call_id)
         if exit:
-            self.exited(text(exit, "terminal_id") or call_id, exit, "exit_code")
+            self.exited(fields.text(exit, "terminal_id") or call_id, exit, "exit_code")
 
     def grew(self, terminal_id: str, data: str) -> None:
         """More output, in base64."""
@@ -85,7 +90,7 @@ class Terminals:
 
     def exited(self, terminal_id: str, status: dict[str, Any], key: str = "exitCode") -> None:
         terminal = self.find(terminal_id)
-        terminal.exit_code, terminal.signal = number(status, key), text(status, "signal")
+        terminal.exit_code, terminal.signal = fields.integer(status, key), fields.text(status, "signal")
 
     def _tell(self, terminal_id: str, terminal: Terminal) -> None:
         news = terminal.output[terminal.told :]

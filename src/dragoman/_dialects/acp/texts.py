@@ -8,8 +8,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from dragoman._dialects.acp import messages as m
 from dragoman._dialects.acp.content import said
-from dragoman._dialects.acp.translate import text
 from dragoman._model import events as ev
+from dragoman._wire import fields
 from dragoman._wire.jsontext import Unknown
 from dragoman._wire.ledger import Ledger
 
@@ -166,8 +166,7 @@ def chunk_text(chunk: m.Chunk) -> str | None:
 
 def parent_of(update: m.Update) -> str | None:
     """The tool call whose subagent speaks, where the agent says so."""
-    claude = (update.meta or {}).get("claudeCode")
-    return text(claude, "parentToolUseId")
+    return fields.text(fields.mapping(update.meta, "claudeCode"), "parentToolUseId")
 
 
 def _said(content: Any) -> tuple[str | None, list[Any]]:

@@ -11,10 +11,10 @@ from dragoman._dialects.acp.changes import changes_in, in_full
 from dragoman._dialects.acp.content import blocks_of, plain
 from dragoman._dialects.acp.terminals import Terminals
 from dragoman._dialects.acp.texts import parent_of
-from dragoman._dialects.acp.translate import items, mapping, number, text
 from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.content import ContentBlock, TerminalBlock, text_of
+from dragoman._wire import fields
 from dragoman._wire.ledger import Ledger
 
 KINDS: Final[frozenset[str]] = frozenset(get_args(ev.ToolKind))
@@ -76,7 +76,7 @@ class Tools:
         ids = [
             call.id
             for call in self._calls.values()
-            if command in (text(call.input, "command"), (call.title or "").strip("`"))
+            if command in (fields.text(call.input, "command"), (call.title or "").strip("`"))
             and call.kind == "execute"
             and self._ledger.tool_open(call.id)
         ]
@@ -204,7 +204,7 @@ class Tools:
 
     def _tie(self, call: Call) -> None:
         for item in call.content:
-            terminal_id = text(item, "terminalId")
+            terminal_id = fields.text(item, "terminalId")
             if terminal_id is not None:
                 self.terminals.tie(terminal_id, call.id)
 
@@ -269,20 +269,20 @@ class Tools:
         outputs = [terminal.output for terminal in self.terminals.of(call.id) if terminal.output]
         if outputs:
             return "\n".join(outputs)
-        found = next((found for key in _OUTPUTS if (found := text(call.result, key))), None)
+        found = next((found for key in _OUTPUTS if (found := fields.text(call.result, key))), None)
         return found or _mcp_output(call.result)
 
     def _exit_code(self, call: Call) -> int | None:
         codes = [terminal.exit_code for terminal in self.terminals.of(call.id)]
-        codes += [number(call.result, key) for key in ("exit_code", "exitCode")]
-        codes.append(number(mapping(call.result, "metadata"), "exit"))  # opencode
+        codes.append(fields.integer(call.result, "exit_code", "exitCode"))
+        codes.append(fields.integer(fields.mapping(call.result, "metadata"), "exit"))  # opencode
         return next((code for code in codes if code is not None), None)
 
 
 def _mcp_output(result: Any) -> str | None:
     """What an MCP server said, as codex-acp passes it on; or why it did not."""
-    said = [text(block, "text") for block in items(mapping(result, "result"), "content")]
-    return "\n".join(filter(None, said)) or text(mapping(result, "error"), "message")
+    said = [fields.text(block, "text") for block in fields.items(fields.mapping(result, "result"), "content")]
+    return "\n".join(filter(None, said)) or fields.text(fields.mapping(result, "error"), "message")
 
 
 def _structured(call: Call) -> Any:
@@ -312,7 +312,7 @@ def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> set[str]:
     if update.rawOutput not in (UNSET, None) and update.rawOutput != call.result:
         call.result = update.rawOutput
         changed.add("result")
-    response = mapping(update.meta, "claudeCode").get("toolResponse")
+    response = fields.mapping(update.meta, "claudeCode").get("toolResponse")
     if response is not None and response != call.response:
         call.response = response
         changed.add("response")
@@ -322,11 +322,15 @@ def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> set[str]:
 def _name(update: m.ToolUpdate) -> str:
     """The tool's name. Few agents say it: gemini in the id, opencode as the first title; else the kind must do."""
     meta = update.meta or {}
-    server, tool = text(update.rawInput, "server"), text(update.rawInput, "tool")
+    server, tool = fields.text(update.rawInput, "server"), fields.text(update.rawInput, "tool")
     if meta.get("is_mcp_tool_call") and server and tool:  # codex-acp has it in the input alone
         return f"mcp__{server}__{tool}"
     prefix = _PREFIXED.fullmatch(update.toolCallId)
-    said = update.name or text(mapping(meta, "claudeCode"), "toolName") or text(meta, "toolName")
+    said = (
+        update.name
+        or fields.text(fields.mapping(meta, "claudeCode"), "toolName")
+        or fields.text(meta, "toolName")
+    )
     if said:
         return said
     if prefix is not None:
@@ -346,9 +350,9 @@ def _locations(native: Any) -> list[ev.Location]:
     """As {path, line}, or as bare paths."""
     found = []
     for item in native if isinstance(native, list) else []:
-        path = item if isinstance(item, str) else text(item, "path")
+        path = item if isinstance(item, str) else fields.text(item, "path")
         if path:
-            found.append(ev.Location(path=path, line=number(item, "line")))
+            found.append(ev.Location(path=path, line=fields.integer(item, "line")))
     return found
 
 

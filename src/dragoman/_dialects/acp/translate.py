@@ -8,7 +8,8 @@ from msgspec import Struct, field
 from dragoman._dialects.acp import messages as m
 from dragoman._dialects.acp.content import said
 from dragoman._model import events as ev
-from dragoman._wire.jsonrpc import RpcError
+from dragoman._wire import fields
+from dragoman._wire.jsonrpc import INTERNAL_ERROR, RpcError
 
 CANCELLED: Final = -32800
 AUTH_REQUIRED: Final = -32000
@@ -31,7 +32,7 @@ def outcome_of(stop_reason: str | None) -> ev.TurnOutcome:
 def error_info(error: RpcError) -> ev.ErrorInfo:
     """A JSON-RPC error. Often only its data says what is wrong ("Internal error", {"details": …})."""
     data = error.data
-    details = data.get("details") if isinstance(data, dict) else data
+    details = fields.value(data, "details") if isinstance(data, dict) else data
     extra = details if isinstance(details, str) and details not in error.message else None
     message = ": ".join(part for part in (error.message, extra) if part)
     return ev.ErrorInfo(message=message or "unknown error", code=str(error.code))
@@ -39,12 +40,11 @@ def error_info(error: RpcError) -> ev.ErrorInfo:
 
 def rpc_error(native: Any) -> RpcError:
     """The error inside a state_update."""
-    error = native if isinstance(native, dict) else {}
-    code = error.get("code")
+    code = fields.integer(native, "code")
     return RpcError(
-        code=code if type(code) is int else -32603,
-        message=text(error, "message") or "the agent failed",
-        data=error.get("data"),
+        code=code if code is not None else INTERNAL_ERROR,
+        message=fields.text(native, "message") or "the agent failed",
+        data=fields.value(native, "data"),
     )
 
 
@@ -53,14 +53,14 @@ def rpc_error(native: Any) -> RpcError:
 
 def agent_ready(result: Any) -> ev.AgentReady:
     """Protocol 1 prefixes its fields with `agent`, protocol 2 does not."""
-    info = mapping(result, "agentInfo") or mapping(result, "info")
-    version = result.get("protocolVersion") if isinstance(result, dict) else None
+    info = fields.mapping(result, "agentInfo") or fields.mapping(result, "info")
+    version = fields.value(result, "protocolVersion")
     return ev.AgentReady(
         protocol_version=version if type(version) in (str, int) else None,
-        name=text(info, "name"),
-        cli_version=text(info, "version"),
-        capabilities=mapping(result, "agentCapabilities") or mapping(result, "capabilities"),
-        auth_methods=items(result, "authMethods"),
+        name=fields.text(info, "name"),
+        cli_version=fields.text(info, "version"),
+        capabilities=fields.mapping(result, "agentCapabilities") or fields.mapping(result, "capabilities"),
+        auth_methods=fields.items(result, "authMethods"),
         ext={"acp.agentInfo": info} if info else {},
     )
 
@@ -70,8 +70,13 @@ def ways_in(methods: list[Any]) -> str:
     ways = []
     for method in methods:
         if isinstance(method, dict):
-            name = text(method, "name") or text(method, "id") or text(method, "methodId") or "?"
-            more = text(method, "description")
+            name = (
+                fields.text(method, "name")
+                or fields.text(method, "id")
+                or fields.text(method, "methodId")
+                or "?"
+            )
+            more = fields.text(method, "description")
             ways.append(f"{name} ({more.strip()})" if more else name)
     return "; ".join(ways)
 
@@ -95,55 +100,58 @@ class Choices(Struct):
 def choices_of(result: Any) -> Choices:
     """From the answer to session/new, load, resume or fork. Modes and models of their own are the older way,
     options with a category the newer one; many agents give both."""
-    options = items(result, "configOptions")
+    options = fields.items(result, "configOptions")
     mode, model, effort = (option_in(options, category) for category in ("mode", "model", "thought_level"))
-    old_modes, old_models = mapping(result, "modes"), mapping(result, "models")
+    old_modes, old_models = fields.mapping(result, "modes"), fields.mapping(result, "models")
     return Choices(
         options=options,
-        modes=modes_of(items(old_modes, "availableModes")) or modes_of(values_of(mode)),
-        mode=text(old_modes, "currentModeId") or text(mode, "currentValue"),
+        modes=modes_of(fields.items(old_modes, "availableModes")) or modes_of(values_of(mode)),
+        mode=fields.text(old_modes, "currentModeId") or fields.text(mode, "currentValue"),
         has_modes=bool(old_modes),
-        models=items(old_models, "availableModels") or list(values_of(model)),
-        model=text(old_models, "currentModelId") or text(model, "currentValue"),
-        effort=text(effort, "currentValue"),
+        models=fields.items(old_models, "availableModels") or list(values_of(model)),
+        model=fields.text(old_models, "currentModelId") or fields.text(model, "currentValue"),
+        effort=fields.text(effort, "currentValue"),
     )
 
 
 def option_in(options: list[Any], category: str) -> dict[str, Any]:
     """The option of a category; none is empty."""
-    return next((item for item in options if isinstance(item, dict) and item.get("category") == category), {})
+    return next((item for item in options if fields.value(item, "category") == category), {})
 
 
 def option_id(option: dict[str, Any]) -> str | None:
-    return text(option, "id") or text(option, "configId")
+    return fields.text(option, "id") or fields.text(option, "configId")
 
 
 def values_of(option: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The values of a select, out of their groups."""
-    for item in items(option, "options"):
-        if isinstance(item, dict):
-            yield from (inner for inner in items(item, "options") if isinstance(inner, dict))
-            if "value" in item:
-                yield item
+    for item in fields.mappings(option, "options"):
+        yield from fields.mappings(item, "options")
+        if "value" in item:
+            yield item
 
 
 def modes_of(native: Any) -> list[ev.Mode]:
-    found = ((text(item, "id") or text(item, "value"), item) for item in native if isinstance(item, dict))
-    return [ev.Mode(id=id, name=text(item, "name")) for id, item in found if id is not None]
+    found = (
+        (fields.text(item, "id") or fields.text(item, "value"), item)
+        for item in native
+        if isinstance(item, dict)
+    )
+    return [ev.Mode(id=id, name=fields.text(item, "name")) for id, item in found if id is not None]
 
 
 def commands_of(native: list[Any] | None) -> list[ev.SlashCommand]:
     commands = []
     for item in native or []:
         if isinstance(item, dict):
-            old, name = text(item, "id"), text(item, "name")
-            input = mapping(item, "input")
+            old, name = fields.text(item, "id"), fields.text(item, "name")
+            input = fields.mapping(item, "input")
             if (old or name) is not None:
                 commands.append(
                     ev.SlashCommand(
                         name=(old or name or "").removeprefix("/"),
-                        description=text(item, "description") or (name if old is not None else None),
-                        hint=text(input, "hint") or None,
+                        description=fields.text(item, "description") or (name if old is not None else None),
+                        hint=fields.text(input, "hint") or None,
                     )
                 )
     return commands
@@ -157,7 +165,7 @@ def plan_of(native: list[Any] | None) -> ev.PlanUpdated:
     entries = []
     for item in native or []:
         entry = {"content": item} if isinstance(item, str) else item if isinstance(item, dict) else {}
-        words = (text(entry, key) for key in ("content", "text", "title", "description"))
+        words = (fields.text(entry, key) for key in ("content", "text", "title", "description"))
         status: Any = entry.get("status") if entry.get("status") in _PLAN_STATUS else "pending"
         if entry.get("status") == "cancelled":
             continue
@@ -165,7 +173,7 @@ def plan_of(native: list[Any] | None) -> ev.PlanUpdated:
             ev.PlanEntry(
                 text=next((word for word in words if word), ""),
                 status=status,
-                priority=text(entry, "priority"),
+                priority=fields.text(entry, "priority"),
             )
         )
     return ev.PlanUpdated(entries=entries, ext={"acp.planEntries": native} if native else {})
@@ -192,33 +200,12 @@ def compacted(update: m.Compaction, summary: str | None, *, manual: bool) -> ev.
 
 def options_of(native: Any) -> list[ev.PermissionOption]:
     found = (
-        (text(item, "optionId") or text(item, "id"), item) for item in native or [] if isinstance(item, dict)
+        (fields.text(item, "optionId") or fields.text(item, "id"), item)
+        for item in native or []
+        if isinstance(item, dict)
     )
     return [
-        ev.PermissionOption(id=id, name=text(item, "name"), kind=text(item, "kind"))
+        ev.PermissionOption(id=id, name=fields.text(item, "name"), kind=fields.text(item, "kind"))
         for id, item in found
         if id is not None
     ]
-
-
-# --- plain JSON ----------------------------------------------------------------------------------------------
-
-
-def text(native: Any, key: str) -> str | None:
-    value = native.get(key) if isinstance(native, dict) else None
-    return value if isinstance(value, str) else None
-
-
-def number(native: Any, key: str) -> int | None:
-    value = native.get(key) if isinstance(native, dict) else None
-    return value if type(value) is int else None
-
-
-def mapping(native: Any, key: str) -> dict[str, Any]:
-    value = native.get(key) if isinstance(native, dict) else None
-    return value if isinstance(value, dict) else {}
-
-
-def items(native: Any, key: str) -> list[Any]:
-    value = native.get(key) if isinstance(native, dict) else None
-    return value if isinstance(value, list) else []

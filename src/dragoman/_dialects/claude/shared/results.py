@@ -8,23 +8,25 @@ from msgspec import Struct
 
 from dragoman._model.events import FileChanged, PlanEntry
 from dragoman._model.patches import from_hunks, from_texts
+from dragoman._wire import fields
 
 
 def file_change(call_id: str, result: Any) -> FileChanged | None:
     """The change that Write, Edit, MultiEdit or NotebookEdit reports (capture tools_basic)."""
     if not isinstance(result, dict):
         return None
-    if isinstance(notebook := result.get("notebook_path"), str) and "updated_file" in result:
-        before, after = (_str(result, key) for key in ("original_file", "updated_file"))
+    notebook = fields.text(result, "notebook_path")
+    if notebook is not None and "updated_file" in result:
+        before, after = (fields.text(result, key) for key in ("original_file", "updated_file"))
         diff = from_texts(notebook, before, after)
         return FileChanged(
             path=notebook, change="modified", diff=diff, before=before, after=after, call_id=call_id
         )
-    path = _str(result, "filePath")
+    path = fields.text(result, "filePath")
     if path is None or "structuredPatch" not in result:
         return None
     created = result.get("type") == "create"
-    after = _str(result, "content")
+    after = fields.text(result, "content")
     diff = from_hunks(path, result["structuredPatch"], created=created)
     if diff is None and created:  # a new file has no hunks, only its content
         diff = from_texts(path, None, after)
@@ -32,7 +34,7 @@ def file_change(call_id: str, result: Any) -> FileChanged | None:
         path=path,
         change="created" if created else "modified",
         diff=diff,
-        before=_str(result, "originalFile"),
+        before=fields.text(result, "originalFile"),
         after=after,
         call_id=call_id,
     )
@@ -42,12 +44,11 @@ def change_of(call_id: str, input: Any, result: Any, text: str, *, failed: bool)
     """What an edit did to its file, or tried to. Inside subagents results have no structure, so there is only
     the input and the text to tell from (capture subagent_bidi)."""
     change = file_change(call_id, result)
-    given = input if isinstance(input, dict) else {}
-    path = _str(given, "file_path") or _str(given, "notebook_path")
+    path = fields.text(input, "file_path") or fields.text(input, "notebook_path")
     if change is None and path is not None:
         created = "created successfully" in text
-        before = None if created else _str(given, "old_string")
-        after = _str(given, "content" if created else "new_string")
+        before = None if created else fields.text(input, "old_string")
+        after = fields.text(input, "content" if created else "new_string")
         diff = from_texts(path, before, after) if after is not None else None
         change = FileChanged(
             path=path, change="created" if created else "modified", diff=diff, call_id=call_id
@@ -63,7 +64,8 @@ _BACKGROUND: Final = ("Command running in background with ID", "Async agent laun
 def in_background(result: Any, text: str = "") -> bool:
     """The call only says that its work goes on in the background (captures bash_background, subagent_bidi)."""
     if isinstance(result, dict):
-        return result.get("status") == "async_launched" or isinstance(result.get("backgroundTaskId"), str)
+        launched = result.get("status") == "async_launched"
+        return launched or fields.text(result, "backgroundTaskId") is not None
     return result is None and text.startswith(_BACKGROUND)
 
 
@@ -126,16 +128,15 @@ class TaskPlan:
 
     def used(self, name: str, input: Any, result: Any) -> list[PlanEntry] | None:
         """A tool has completed: the whole list if it changed, else None."""
-        arguments = input if isinstance(input, dict) else {}
-        outcome = result if isinstance(result, dict) else {}
+        arguments, outcome = fields.as_mapping(input), fields.as_mapping(result)
         before = self._entries.copy()
         if name == "TodoWrite":
-            self._entries = _entries(arguments.get("todos"), "content")
+            self._entries = _entries(fields.mappings(arguments, "todos"), "content")
         elif name == "TaskList" and isinstance(outcome.get("tasks"), list):
-            self._entries = _entries(outcome["tasks"], "subject")
+            self._entries = _entries(fields.mappings(outcome, "tasks"), "subject")
         elif name == "TaskCreate" and isinstance(task := outcome.get("task"), dict):
             self._entries |= _entries([{**arguments, **task}], "subject")
-        elif name == "TaskUpdate" and outcome.get("success") is True:
+        elif name == "TaskUpdate" and fields.flag(outcome, "success"):
             self._update(str(outcome.get("taskId")), arguments)
         return list(self._entries.values()) if self._entries != before else None
 
@@ -153,18 +154,13 @@ class TaskPlan:
         self._entries |= _entries([merged], "subject")
 
 
-def _entries(items: Any, text: str) -> dict[str, PlanEntry]:
+def _entries(items: list[dict[str, Any]], key: str) -> dict[str, PlanEntry]:
     """By id, where there is one; a new one each time, so that a list that was handed out stays as it was."""
     entries: dict[str, PlanEntry] = {}
-    for item in items if isinstance(items, list) else []:
-        if isinstance(item, dict) and isinstance(said := item.get(text), str):
+    for item in items:
+        if (text := fields.text(item, key)) is not None:
             status: Any = item.get("status")
             if status not in ("pending", "in_progress", "completed"):
                 status = "pending"
-            entries[str(item.get("id", len(entries)))] = PlanEntry(text=said, status=status)
+            entries[str(item.get("id", len(entries)))] = PlanEntry(text=text, status=status)
     return entries
-
-
-def _str(native: dict[str, Any], key: str) -> str | None:
-    value = native.get(key)
-    return value if isinstance(value, str) else None

@@ -8,6 +8,7 @@ from dragoman._dialects.claude.shared import results
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model import events as ev
 from dragoman._model import toolnames
+from dragoman._wire import fields
 from dragoman._wire.content import blocks_of, plain, text_of_content, usage_of
 from dragoman._wire.ledger import Ledger
 
@@ -122,8 +123,8 @@ class Calls:
 
     def end(self, result: dict[str, Any], structured: Any, meta: dict[str, Any], parent: str | None) -> None:
         """A tool_result block. `structured` is the line's own tool_use_result, if it can only mean this one."""
-        call_id, content = result.get("tool_use_id"), result.get("content")
-        if not isinstance(call_id, str):
+        call_id, content = fields.text(result, "tool_use_id"), result.get("content")
+        if call_id is None:
             return
         call = self._calls.get(call_id) or Call("", None, parent)
         text, blocks = text_of_content(content), blocks_of(content)
@@ -133,7 +134,7 @@ class Calls:
                 ev.ToolUpdated(call_id=call_id, output=text, structured=structured, parent=call.parent)
             )
             return
-        failed = result.get("is_error") is True
+        failed = fields.flag(result, "is_error")
         status = self._status(call_id, call, text, structured, meta) if failed else "completed"
         if status in ("completed", "failed") and toolnames.kind_of(call.name) == "edit":
             change = results.change_of(call_id, call.input, structured, text, failed=failed)
@@ -172,10 +173,9 @@ class Calls:
         self, call_id: str, call: Call, text: str, structured: Any, meta: dict[str, Any]
     ) -> ev.ToolStatus:
         """A denial, an interrupt and a failure look alike on the wire: is_error and a text."""
-        decision = meta.get("permission_decision")
         if self._ledger.tool_denied(call_id) or text.startswith(_DENIED):
             return "declined"
-        if isinstance(decision, dict) and decision.get("decision") == "reject":
+        if fields.value(meta.get("permission_decision"), "decision") == "reject":
             return "declined"
         if structured == _REJECTED or meta.get("non_execution_kind") == "user-rejected":
             asked = self._ledger.tool_asked(call_id) and not call.withdrawn
@@ -185,14 +185,14 @@ class Calls:
     # --- subagents and background tasks ------------------------------------------------------------------
 
     def _put_agent_end(self, call_id: str, call: Call, text: str, structured: Any, failed: bool) -> None:
-        said = structured if isinstance(structured, dict) else {}
+        said = fields.as_mapping(structured)
         report = text_of_content(said["content"]) if "content" in said else text
         self._agents.add(call_id)
         self._ledger.put(
             ev.SubagentEnded(
                 call_id=call_id,
-                agent_id=_text(said, "agentId"),
-                status="failed" if failed else _text(said, "status") or "completed",
+                agent_id=fields.text(said, "agentId"),
+                status="failed" if failed else fields.text(said, "status") or "completed",
                 summary=report or None,
                 usage=usage_of(said.get("usage")),
                 parent=call.parent,
@@ -223,13 +223,13 @@ class Calls:
             self._ledger.put(self._task_update(call_id, message))
 
     def _task_update(self, call_id: str, message: m.Task) -> ev.ToolUpdated:
-        spent = (message.usage or {}).get("duration_ms")
+        spent = fields.number(message.usage, "duration_ms")
         status = (message.patch or {}).get("status") or message.status
         ext = {"claude.taskId": message.task_id, "claude.taskStatus": status}
         return ev.ToolUpdated(
             call_id=call_id,
             title=message.description if message.subtype == "task_progress" else None,
-            elapsed=spent / 1000 if isinstance(spent, (int, float)) and spent is not True else None,
+            elapsed=spent / 1000 if spent is not None else None,
             parent=self.parent_of(call_id),
             ext={name: value for name, value in ext.items() if value is not None},
         )
@@ -265,7 +265,7 @@ class Calls:
 
 def _repeats_the_task(call: Call, message: m.Task) -> bool:
     """2.1.197, of a subagent that is waited for: its report is not here but in the result (capture subagent)."""
-    task = call.input.get("description") if isinstance(call.input, dict) else None
+    task = fields.value(call.input, "description")
     return not call.background and message.status == "completed" and message.summary == task
 
 
@@ -277,7 +277,3 @@ def _task_status(message: m.Task) -> ev.SessionStatus:
         message=message.summary or message.description,
         ext={"claude.taskId": message.task_id} if message.task_id else {},
     )
-
-
-def _text(native: dict[str, Any], *keys: str) -> str | None:
-    return next((native[key] for key in keys if isinstance(native.get(key), str)), None)

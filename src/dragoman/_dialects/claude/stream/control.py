@@ -12,7 +12,7 @@ from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.content import ContentBlock, ImageBlock, ResourceBlock, ResourceLinkBlock, TextBlock
 from dragoman._model.errors import UsageError
-from dragoman._wire import jsonrpc
+from dragoman._wire import fields, jsonrpc
 from dragoman._wire.jsontext import repaired
 from dragoman._wire.ledger import Ledger
 
@@ -65,7 +65,7 @@ class Controls:
         elif subtype == "elicitation":
             self._ledger.put(_elicitation(request_id, request))
         else:
-            call_id = _text(request, "tool_use_id") or _mcp_call(request)
+            call_id = fields.text(request, "tool_use_id") or _mcp_call(request)
             params = {key: value for key, value in request.items() if key != "subtype"}
             self._ledger.put(
                 ev.HostCalled(
@@ -81,39 +81,34 @@ class Controls:
         return None
 
     def _permission(self, request_id: str, request: dict[str, Any]) -> ev.Event:
-        name, call_id, given = (
-            _text(request, "tool_name") or "",
-            _text(request, "tool_use_id"),
-            request.get("input"),
-        )
+        name, given = fields.text(request, "tool_name") or "", request.get("input")
+        call_id = fields.text(request, "tool_use_id")
         parent = self._calls.parent_of(call_id)
         if name == _QUESTION_TOOL:
-            questions = given.get("questions") if isinstance(given, dict) else None
             return ev.QuestionAsked(
                 request_id=request_id,
                 message=toolnames.title_of(name, given),
-                questions=questions if isinstance(questions, list) else [],
+                questions=fields.items(given, "questions"),
                 call_id=call_id,
                 parent=parent,
             )
-        suggestions = request.get("permission_suggestions")
         return ev.PermissionRequested(
             request_id=request_id,
             call_id=call_id,
             tool_name=name,
             kind=toolnames.kind_of(name),
             input=given,
-            title=_text(request, "description") or toolnames.title_of(name, given),
-            reason=_text(request, "decision_reason") or _text(request, "decision_reason_type"),
-            blocked_path=_text(request, "blocked_path"),
-            suggestions=suggestions if isinstance(suggestions, list) else [],
+            title=fields.text(request, "description") or toolnames.title_of(name, given),
+            reason=fields.text(request, "decision_reason") or fields.text(request, "decision_reason_type"),
+            blocked_path=fields.text(request, "blocked_path"),
+            suggestions=fields.items(request, "permission_suggestions"),
             parent=parent,
         )
 
     def withdrawn(self, message: m.ControlCancel) -> None:
         """The CLI no longer wants an answer (an interrupt, capture perm_interrupted)."""
         request = self._open.pop(message.request_id, {})
-        self._calls.withdraw(_text(request, "tool_use_id"))
+        self._calls.withdraw(fields.text(request, "tool_use_id"))
         pending = self._ledger.request(message.request_id)
         if pending is None:
             return
@@ -136,7 +131,7 @@ class Controls:
         pending = self._ledger.request(answer.request_id)
         if request is None or pending is None:
             return
-        said = answer.response if isinstance(answer.response, dict) else {}
+        said = fields.as_mapping(answer.response)
         error = None if answer.subtype == "success" else answer.error or "error"
         if pending.kind == "host":
             result = said.get("mcp_response", answer.response)
@@ -158,7 +153,7 @@ class Controls:
             changed = updated if updated is not None and updated != request.get("input") else None
             return ev.PermissionResolved(request_id=request_id, outcome="allowed", updated_input=changed)
         return ev.PermissionResolved(
-            request_id=request_id, outcome="denied", message=error or _text(said, "message")
+            request_id=request_id, outcome="denied", message=error or fields.text(said, "message")
         )
 
     def _takes_bare_allow(self) -> bool:
@@ -175,7 +170,7 @@ class Controls:
         """The CLI's answer. That to initialize is given back: it belongs to the session."""
         answer = message.response
         request = self._asked.pop(answer.request_id, None)
-        subtype = _text(request, "subtype") if request is not None else None
+        subtype = fields.text(request, "subtype")
         initial = subtype == INITIALIZE or (request is None and is_initialize_answer(answer.response))
         if initial and isinstance(answer.response, dict):
             return answer.response
@@ -190,8 +185,8 @@ class Controls:
             )
         )
         if ok and subtype == "set_model" and self._ledger.facts() and request is not None:
-            model = _text(answer.response, "model") if isinstance(answer.response, dict) else None
-            self._ledger.put(ev.SessionStarted(model=model or _text(request, "model")))
+            model = fields.text(answer.response, "model") or fields.text(request, "model")
+            self._ledger.put(ev.SessionStarted(model=model))
         return None
 
     # --- lines -------------------------------------------------------------------------------------------
@@ -218,9 +213,8 @@ class Controls:
             if command.action == "accepted":
                 response["content"] = command.answers
         elif command.action == "accepted":
-            given = request.get("input")
-            asked = given if isinstance(given, dict) else {}
-            response = {"behavior": "allow", "updatedInput": {**asked, "answers": command.answers}}
+            asked = {**fields.mapping(request, "input"), "answers": command.answers}
+            response = {"behavior": "allow", "updatedInput": asked}
         else:
             response = {"behavior": "deny", "message": f"The user {command.action} the question."}
         return _success(command.request, response)
@@ -242,10 +236,10 @@ class Controls:
         return request
 
 
-def request(subtype: str, request_id: str, fields: dict[str, Any]) -> bytes:
+def request(subtype: str, request_id: str, params: dict[str, Any]) -> bytes:
     """A request of ours."""
     return _line(
-        {"type": "control_request", "request_id": request_id, "request": {"subtype": subtype, **fields}}
+        {"type": "control_request", "request_id": request_id, "request": {"subtype": subtype, **params}}
     )
 
 
@@ -293,10 +287,10 @@ def _native_block(block: ContentBlock) -> dict[str, Any]:
 def _elicitation(request_id: str, request: dict[str, Any]) -> ev.QuestionAsked:
     return ev.QuestionAsked(
         request_id=request_id,
-        message=_text(request, "message"),
+        message=fields.text(request, "message"),
         mode="url" if request.get("mode") == "url" else "form",
-        url=_text(request, "url"),
-        elicitation_id=_text(request, "elicitation_id"),
+        url=fields.text(request, "url"),
+        elicitation_id=fields.text(request, "elicitation_id"),
         schema=request.get("requested_schema"),
         ext={"claude.mcpServer": request["mcp_server_name"]} if "mcp_server_name" in request else {},
     )
@@ -316,16 +310,13 @@ def _question_answered(
 
 def _mcp_call(request: dict[str, Any]) -> str | None:
     """The tool call that an MCP message is made for."""
-    value: Any = request.get("message")
-    for key in ("params", "_meta"):
-        value = value.get(key) if isinstance(value, dict) else None
-    return _text(value, "claudecode/toolUseId") if isinstance(value, dict) else None
+    params = fields.mapping(request.get("message"), "params")
+    return fields.text(params.get("_meta"), "claudecode/toolUseId")
 
 
 def _mcp_reply(request: dict[str, Any], command: c.Reply) -> dict[str, Any]:
     """An answer of a server that lives in the client. A notification gets one too, and no opinion is a refusal."""
-    message = request.get("message")
-    id = message.get("id") if isinstance(message, dict) else None
+    id = fields.value(request.get("message"), "id")
     if id is None:
         return {"jsonrpc": "2.0", "result": {}}
     if command.result is not None:
@@ -359,8 +350,3 @@ def _line(value: dict[str, Any]) -> bytes:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
         return msgspec.json.encode(repaired(msgspec.to_builtins(value)))
-
-
-def _text(native: dict[str, Any], key: str) -> str | None:
-    value = native.get(key)
-    return value if isinstance(value, str) else None

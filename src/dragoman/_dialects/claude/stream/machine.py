@@ -12,6 +12,7 @@ from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Launch
+from dragoman._wire import fields
 from dragoman._wire.content import text_of_content, usage_of
 from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.machine import Machine
@@ -143,8 +144,8 @@ class ClaudeStream(Machine):
         ledger = self.ledger
         outcome = translate.outcome_of(message, blocked=self._blocked, error=self._error_code)
         cost = self._costs.cost(message)
-        deferred = (message.deferred_tool_use or {}).get("id")
-        if isinstance(deferred, str):
+        deferred = fields.text(message.deferred_tool_use, "id")
+        if deferred is not None:
             self._calls.skip(deferred)
         ledger.put(
             ev.TurnEnded(
@@ -226,13 +227,12 @@ class ClaudeStream(Machine):
             if not isinstance(native, dict):
                 continue
             index = self._streaming.next_block(message_id) if message_id is not None else None
-            type_, call_id = native.get("type"), native.get("id")
-            result_of = native.get("tool_use_id")
-            if isinstance(call_id, str) and type_ in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            type_, call_id = native.get("type"), fields.text(native, "id")
+            if call_id is not None and type_ in ("tool_use", "server_tool_use", "mcp_tool_use"):
                 self._calls.begin(
                     call_id, str(native.get("name", "")), native.get("input"), parent, said.model
                 )
-            elif isinstance(result_of, str):
+            elif fields.text(native, "tool_use_id") is not None:
                 self._calls.end(native, native.get("content"), {}, parent)
             else:
                 event = translate.assistant_message(native, kind)
@@ -243,7 +243,7 @@ class ClaudeStream(Machine):
     def _user(self, message: m.User) -> None:
         content = message.message.content
         blocks = content if isinstance(content, list) else [content]
-        results = [b for b in blocks if isinstance(b, dict) and b.get("type") == "tool_result"]
+        results = [block for block in blocks if fields.value(block, "type") == "tool_result"]
         # Older tools wrote a result's own id as the parent: that is no subagent (specification 004 §3.6).
         own = [result.get("tool_use_id") for result in results]
         parent = message.parent_tool_use_id if message.parent_tool_use_id not in own else None

@@ -10,6 +10,7 @@ from typing import Any
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._dialects.claude.stream.translate import error_info
 from dragoman._model import events as ev
+from dragoman._wire import fields
 from dragoman._wire.content import usage_of
 from dragoman._wire.jsontext import Unknown
 from dragoman._wire.ledger import Ledger
@@ -56,11 +57,11 @@ class Streaming:
 
     def _block_start(self, event: m.BlockStart, parent: str | None) -> None:
         self._open = event.index
-        block = event.content_block if isinstance(event.content_block, dict) else {}
-        call_id, text = block.get("id"), block.get("text") or block.get("thinking")
-        if isinstance(call_id, str):
+        block = fields.as_mapping(event.content_block)
+        call_id, text = fields.text(block, "id"), fields.text(block, "text") or fields.text(block, "thinking")
+        if call_id is not None:
             self._calls[event.index] = call_id
-        if isinstance(text, str) and text:
+        if text:
             kind: ev.DeltaKind = "thinking" if "thinking" in block else "text"
             self._put_delta(kind, text, event.index, parent)
 
@@ -130,8 +131,8 @@ class Streaming:
             self._ledger.put(ev.Retry(discards=discards, synthesized=True))
 
     def _abandoned(self, abandoned: dict[str, Any] | None) -> None:
-        first = abandoned.get("from_block_index") if abandoned else None
-        if isinstance(first, int):
+        first = fields.integer(abandoned, "from_block_index")
+        if first is not None:
             discards = self._ledger.discard(
                 lambda key: key.parent is None and key.message_id == self._id and (key.block or 0) >= first
             )

@@ -7,6 +7,7 @@ from dragoman._dialects.claude.stream import messages as m
 from dragoman._model import events as ev
 from dragoman._model.events import Event
 from dragoman._model.usage import ModelUsage
+from dragoman._wire import fields
 from dragoman._wire.content import blocks_of, plain, text_of_content
 
 # --- system messages ---------------------------------------------------------------------------------------
@@ -63,7 +64,7 @@ def session_state(message: m.SessionState) -> list[Event]:
 
 
 def commands_changed(message: m.CommandsChanged) -> list[Event]:
-    return [ev.SessionCommands(commands=commands_of(message.commands))]
+    return [ev.SessionCommands(commands=commands_of(message.commands or []))]
 
 
 def title_changed(message: m.TitleChanged) -> list[Event]:
@@ -87,8 +88,8 @@ def rate_limit(message: m.RateLimitEvent) -> list[Event]:
     info = message.rate_limit_info
     return [
         ev.RateLimit(
-            status=_str(info, "status"),
-            resets_at=_number(info, "resetsAt"),
+            status=fields.text(info, "status"),
+            resets_at=fields.number(info, "resetsAt"),
             windows=[info] if info else [],
         )
     ]
@@ -149,7 +150,7 @@ SIMPLE: Final[dict[type[m.Native], Callable[[Any], list[Event]]]] = {
 
 def session_facts(message: m.Init, ready: dict[str, Any]) -> ev.SessionStarted:
     """An init, together with what the answer to initialize had said before it."""
-    named = commands_of(ready.get("commands"))
+    named = commands_of(fields.items(ready, "commands"))
     known = {command.name for command in named}
     listed = [name.removeprefix("/") for name in message.slash_commands or []]
     return ev.SessionStarted(
@@ -157,28 +158,28 @@ def session_facts(message: m.Init, ready: dict[str, Any]) -> ev.SessionStarted:
         cwd=message.cwd,
         tools=message.tools or [],
         mcp_servers=[
-            ev.McpServer(name=str(server.get("name", "")), status=_str(server, "status"))
+            ev.McpServer(name=str(server.get("name", "")), status=fields.text(server, "status"))
             for server in message.mcp_servers or []
         ],
         permission_mode=message.permissionMode,
         commands=named + [ev.SlashCommand(name=name) for name in listed if name not in known],
-        models=_list(ready, "models"),
-        account=_dict(ready, "account"),
+        models=fields.items(ready, "models"),
+        account=fields.mapping(ready, "account"),
         capabilities=dict.fromkeys(message.capabilities or [], True),
         cli_version=message.claude_code_version,
         ext=_ext(apiKeySource=message.apiKeySource, outputStyle=message.output_style),
     )
 
 
-def commands_of(native: Any) -> list[ev.SlashCommand]:
+def commands_of(native: list[Any]) -> list[ev.SlashCommand]:
     return [
         ev.SlashCommand(
             name=name.removeprefix("/"),
-            description=_str(item, "description"),
-            hint=_str(item, "argumentHint") or None,
+            description=fields.text(item, "description"),
+            hint=fields.text(item, "argumentHint") or None,
         )
-        for item in (native if isinstance(native, list) else [])
-        if isinstance(item, dict) and (name := _str(item, "name")) is not None
+        for item in native
+        if (name := fields.text(item, "name")) is not None
     ]
 
 
@@ -200,7 +201,7 @@ def user_message(content: Any) -> ev.Message:
 
 def assistant_message(block: dict[str, Any], kind: ev.MessageKind) -> ev.Message:
     """A block of text or thinking; any other kind of block is kept as it is."""
-    text, thinking = _str(block, "text"), _str(block, "thinking")
+    text, thinking = fields.text(block, "text"), fields.text(block, "thinking")
     if block.get("type") == "thinking" and thinking is not None:
         return ev.Message(role="assistant", kind="thinking", text=thinking)
     if block.get("type") == "text" and text is not None:
@@ -245,8 +246,8 @@ def outcome_of(result: m.Result, *, blocked: bool, error: str | None = None) -> 
 def denials_of(result: m.Result) -> list[ev.Denial]:
     return [
         ev.Denial(
-            tool_name=_str(item, "tool_name"),
-            call_id=_str(item, "tool_use_id"),
+            tool_name=fields.text(item, "tool_name"),
+            call_id=fields.text(item, "tool_use_id"),
             input=item.get("tool_input"),
         )
         for item in result.permission_denials or []
@@ -259,18 +260,19 @@ def model_usage_of(native: dict[str, dict[str, Any]] | None) -> dict[str, ModelU
 
 def _model_usage(native: dict[str, Any]) -> ModelUsage:
     fresh, read, written = (
-        _int(native, key) for key in ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+        fields.integer(native, key)
+        for key in ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
     )
     return ModelUsage(
         input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
         cache_read_tokens=read,
         cache_write_tokens=written,
-        output_tokens=_int(native, "outputTokens"),
-        reasoning_tokens=_int(native, "thinkingTokens"),
-        cost_usd=_number(native, "costUSD"),
-        context_window=_int(native, "contextWindow"),
-        max_output_tokens=_int(native, "maxOutputTokens"),
-        web_search_requests=_int(native, "webSearchRequests"),
+        output_tokens=fields.integer(native, "outputTokens"),
+        reasoning_tokens=fields.integer(native, "thinkingTokens"),
+        cost_usd=fields.number(native, "costUSD"),
+        context_window=fields.integer(native, "contextWindow"),
+        max_output_tokens=fields.integer(native, "maxOutputTokens"),
+        web_search_requests=fields.integer(native, "webSearchRequests"),
     )
 
 
@@ -280,7 +282,9 @@ def error_info(native: Any) -> ev.ErrorInfo | None:
         return ev.ErrorInfo(message=native)
     if not isinstance(native, dict):
         return None
-    return ev.ErrorInfo(message=_str(native, "message") or "unknown error", code=_str(native, "type"))
+    return ev.ErrorInfo(
+        message=fields.text(native, "message") or "unknown error", code=fields.text(native, "type")
+    )
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -288,28 +292,3 @@ def error_info(native: Any) -> ev.ErrorInfo | None:
 
 def _ext(**values: Any) -> dict[str, Any]:
     return {f"claude.{name}": value for name, value in values.items() if value is not None}
-
-
-def _str(native: dict[str, Any], key: str) -> str | None:
-    value = native.get(key)
-    return value if isinstance(value, str) else None
-
-
-def _int(native: dict[str, Any], key: str) -> int | None:
-    value = native.get(key)
-    return value if type(value) is int else None
-
-
-def _number(native: dict[str, Any], key: str) -> float | None:
-    value = native.get(key)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def _list(native: dict[str, Any], key: str) -> list[Any]:
-    value = native.get(key)
-    return value if isinstance(value, list) else []
-
-
-def _dict(native: dict[str, Any], key: str) -> dict[str, Any]:
-    value = native.get(key)
-    return value if isinstance(value, dict) else {}

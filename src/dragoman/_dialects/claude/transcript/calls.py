@@ -10,6 +10,7 @@ from dragoman._dialects.claude.transcript.sidechains import Sidechains
 from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.events import Event
+from dragoman._wire import fields
 from dragoman._wire.content import text_of_content, usage_of
 
 SUBAGENT_TOOLS: Final = ("Task", "Agent")
@@ -28,12 +29,10 @@ class Calls:
 
     def begun(self, part: Any, model: str | None) -> bool:
         """Take a block of an answer if it is a tool call, or the result of one that the API ran itself."""
-        kind = part.get("type") if isinstance(part, dict) else None
-        if not isinstance(kind, str):
-            return False
-        if kind.endswith("tool_use") and (call_id := translate.string(part, "id")) is not None:
-            self._begin(call_id, translate.string(part, "name") or "unknown", part.get("input"), model)
-        elif kind.endswith("_tool_result") and (call_id := translate.string(part, "tool_use_id")) is not None:
+        kind = fields.text(part, "type") or ""
+        if kind.endswith("tool_use") and (call_id := fields.text(part, "id")) is not None:
+            self._begin(call_id, fields.text(part, "name") or "unknown", part.get("input"), model)
+        elif kind.endswith("_tool_result") and (call_id := fields.text(part, "tool_use_id")) is not None:
             self._put(translate.server_tool_ended(call_id, part.get("content")))
         else:
             return False
@@ -45,23 +44,21 @@ class Calls:
         self._calls[call_id] = started
         self._put(started)
         if name in SUBAGENT_TOOLS:
-            given = input if isinstance(input, dict) else {}
-            self._sidechains.called(call_id, given.get("prompt"))
+            self._sidechains.called(call_id, fields.text(input, "prompt"))
             self._put(
                 ev.SubagentStarted(
                     call_id=call_id,
-                    agent_type=translate.string(given, "subagent_type"),
-                    description=translate.string(given, "description"),
+                    agent_type=fields.text(input, "subagent_type"),
+                    description=fields.text(input, "description"),
                 )
             )
 
     def ended(self, part: dict[str, Any], entry: m.User, structured: Any) -> ev.Denial | None:
         """A tool_result. Returns the denial, if it is one."""
-        call_id = translate.string(part, "tool_use_id")
+        call_id = fields.text(part, "tool_use_id")
         if call_id is None:
             return None
-        if isinstance(structured, dict):
-            self._sidechains.launched(structured.get("agentId"), call_id)
+        self._sidechains.launched(fields.text(structured, "agentId"), call_id)
         said = text_of_content(part.get("content"))
         if results.in_background(structured, said):
             self._put(ev.ToolUpdated(call_id=call_id, output=said, structured=structured))
@@ -107,11 +104,11 @@ class Calls:
 
     def _end(self, ended: ev.ToolEnded, agent_id: str | None = None) -> None:
         if _native(self._calls.get(ended.call_id)) in SUBAGENT_TOOLS:
-            result = ended.structured if isinstance(ended.structured, dict) else {}
+            result = fields.as_mapping(ended.structured)
             self._put(
                 ev.SubagentEnded(
                     call_id=ended.call_id,
-                    agent_id=agent_id or translate.string(result, "agentId"),
+                    agent_id=agent_id or fields.text(result, "agentId"),
                     status=ended.status,
                     summary=text_of_content(result.get("content")) or ended.output,
                     usage=usage_of(result.get("usage")),

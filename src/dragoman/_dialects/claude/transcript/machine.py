@@ -14,6 +14,7 @@ from dragoman._dialects.claude.transcript.turns import SYNTHETIC, Turn
 from dragoman._model import events as ev
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit
+from dragoman._wire import fields
 from dragoman._wire.content import text_of_content, usage_of
 from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.machine import Machine
@@ -190,7 +191,7 @@ class ClaudeTranscript(Machine):
 
     def _user(self, entry: m.User) -> None:
         parts = list(translate.parts_of(entry.message.content))
-        results = [part for part in parts if isinstance(part, dict) and part.get("type") == "tool_result"]
+        results = [part for part in parts if fields.value(part, "type") == "tool_result"]
         for result in results:
             # One line may have several results but has one toolUseResult: it is nobody's then.
             denial = self._calls.ended(result, entry, entry.toolUseResult if len(results) == 1 else None)
@@ -316,8 +317,7 @@ class ClaudeTranscript(Machine):
             if note is not None:
                 self._calls.notified(note)
         elif kind == "model" and not entry.isSidechain:
-            identity = native.get("identity")
-            self._facts(model=translate.string(identity, "modelId") if isinstance(identity, dict) else None)
+            self._facts(model=fields.text(native.get("identity"), "modelId"))
 
     def _system_text(self, line: m.SystemText) -> None:
         """A hook that blocks a prompt leaves no user entry, only this (capture hook_blocks_prompt)."""

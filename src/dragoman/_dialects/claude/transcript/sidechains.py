@@ -1,6 +1,7 @@
 """Which tool call a subagent's lines belong to: nothing in them says so, other lines do."""
 
 from dragoman._dialects.claude.transcript.messages import AgentMeta, Entry, Progress
+from dragoman._wire import fields
 
 
 class Sidechains:
@@ -12,17 +13,18 @@ class Sidechains:
         self._roots: dict[str, str] = {}
         self._meta: str | None = None
 
-    def called(self, call_id: str, prompt: object) -> None:
+    def called(self, call_id: str, prompt: str | None) -> None:
         """A call that starts a subagent with this prompt."""
-        if isinstance(prompt, str):
+        if prompt is not None:
             self._prompts.setdefault(prompt, []).append(call_id)
 
-    def launched(self, agent: object, call_id: str | None) -> None:
-        if isinstance(agent, str) and call_id is not None:
+    def launched(self, agent: str | None, call_id: str | None) -> None:
+        """The call `call_id` started the subagent `agent`."""
+        if agent is not None and call_id is not None:
             self._calls[agent] = call_id
 
     def progressed(self, line: Progress) -> None:
-        self.launched(line.data.get("agentId"), line.parentToolUseID)
+        self.launched(fields.text(line.data, "agentId"), line.parentToolUseID)
 
     def described(self, meta: AgentMeta) -> None:
         """A subagent's `.meta.json`: the lines after it are that agent's."""

@@ -9,6 +9,7 @@ from dragoman._model import events as ev
 from dragoman._model.content import ContentBlock, ImageBlock, ResourceBlock
 from dragoman._model.events import Event
 from dragoman._model.usage import Usage, added
+from dragoman._wire import fields
 from dragoman._wire.content import blocks_of, plain, text_of_content
 
 # --- what is said ------------------------------------------------------------------------------------------
@@ -28,11 +29,9 @@ def assistant_block(block: Any, *, failed: bool = False) -> ev.Message:
     """A block of an answer that is no tool call. Redacted thinking has no text, only its data."""
     kind = block.get("type") if isinstance(block, dict) else "text"
     if kind in ("thinking", "redacted_thinking"):
-        text = block.get("thinking")
+        text = fields.text(block, "thinking") or ""
         blocks = blocks_of([block]) if kind == "redacted_thinking" else []
-        return ev.Message(
-            role="assistant", kind="thinking", text=text if isinstance(text, str) else "", blocks=blocks
-        )
+        return ev.Message(role="assistant", kind="thinking", text=text, blocks=blocks)
     blocks = blocks_of([block])
     return ev.Message(
         role="assistant",
@@ -58,7 +57,7 @@ _DENIALS: Final = (
 def tool_ended(call_id: str, block: dict[str, Any], entry: m.User, structured: Any) -> ev.ToolEnded:
     text = text_of_content(block.get("content"))
     blocks = blocks_of(block.get("content"))
-    status = tool_status(block.get("is_error") is True, text, entry, structured)
+    status = tool_status(fields.flag(block, "is_error"), text, entry, structured)
     return ev.ToolEnded(
         call_id=call_id,
         status=status,
@@ -72,7 +71,7 @@ def tool_ended(call_id: str, block: dict[str, Any], entry: m.User, structured: A
 
 def server_tool_ended(call_id: str, content: Any) -> ev.ToolEnded:
     """The result of a tool that the API ran itself, such as its web search."""
-    code = string(content, "error_code") if isinstance(content, dict) else None
+    code = fields.text(content, "error_code")
     return ev.ToolEnded(
         call_id=call_id,
         status="completed" if code is None else "failed",
@@ -82,7 +81,7 @@ def server_tool_ended(call_id: str, content: Any) -> ev.ToolEnded:
 
 
 def tool_status(is_error: bool, text: str, entry: m.User, structured: Any) -> ev.ToolStatus:
-    if isinstance(structured, dict) and structured.get("interrupted") is True:
+    if fields.flag(structured, "interrupted"):
         return "cancelled"
     if not is_error:
         return "completed"
@@ -126,15 +125,13 @@ def refused(line: m.Refusal) -> list[Event]:
 
 
 def retried(line: m.ApiFailure) -> list[Event]:
-    error = line.error if isinstance(line.error, dict) else {}
-    status = error.get("status")
     return [
         ev.Retry(
             attempt=line.retryAttempt,
             max_attempts=line.maxRetries,
             delay_ms=line.retryInMs,
-            reason=string(error, "formatted", "message"),
-            status_code=status if type(status) is int else None,
+            reason=fields.text(line.error, "formatted", "message"),
+            status_code=fields.integer(line.error, "status"),
         )
     ]
 
@@ -185,7 +182,7 @@ _SILENT: Final = frozenset(
 
 
 def attachment(native: dict[str, Any]) -> list[Event]:
-    kind = string(native, "type") or ""
+    kind = fields.text(native, "type") or ""
     if kind in _HOOKS:
         return [_hook(native, _HOOKS[kind])]
     if kind == "queued_command":
@@ -202,13 +199,12 @@ def _hook(native: dict[str, Any], outcome: str | None) -> ev.Hook:
     error = native.get("blockingError")
     said = (native.get(key) for key in ("stdout", "stderr", "content", "message", "decision"))
     text = next((text for text in map(_lines, (*said, error)) if text), None)
-    code = native.get("exitCode")
     return ev.Hook(
-        name=string(native, "hookName"),
-        event=string(native, "hookEvent"),
+        name=fields.text(native, "hookName"),
+        event=fields.text(native, "hookEvent"),
         phase="ended",
         output=text,
-        exit_code=code if type(code) is int else None,
+        exit_code=fields.integer(native, "exitCode"),
         outcome=outcome,
     )
 
@@ -216,7 +212,7 @@ def _hook(native: dict[str, Any], outcome: str | None) -> ev.Hook:
 def _lines(said: Any) -> str:
     """A hook's output: text, lines of it, or an error that wraps it."""
     if isinstance(said, dict):
-        said = string(said, "blockingError") or ""
+        said = fields.text(said, "blockingError") or ""
     return "\n".join(map(str, said)) if isinstance(said, list) else said if isinstance(said, str) else ""
 
 
@@ -224,10 +220,12 @@ def _file(native: dict[str, Any]) -> ContentBlock:
     content = native.get("content")
     inner = content.get("file", content) if isinstance(content, dict) else native
     inner = inner if isinstance(inner, dict) else native
-    name = string(native, "filename", "displayPath", "path", "uri") or string(inner, "filePath")
-    if (data := string(inner, "base64", "data")) is not None:
-        return ImageBlock(mime_type=string(inner, "type", "mediaType"), data=data, uri=name)
-    return ResourceBlock(uri=name, name=string(native, "displayPath"), text=string(inner, "content", "text"))
+    name = fields.text(native, "filename", "displayPath", "path", "uri") or fields.text(inner, "filePath")
+    if (data := fields.text(inner, "base64", "data")) is not None:
+        return ImageBlock(mime_type=fields.text(inner, "type", "mediaType"), data=data, uri=name)
+    return ResourceBlock(
+        uri=name, name=fields.text(native, "displayPath"), text=fields.text(inner, "content", "text")
+    )
 
 
 # --- costs -------------------------------------------------------------------------------------------------
@@ -245,7 +243,7 @@ def session_cost(line: m.CostState) -> list[Event]:
 
 def _model_usage(native: dict[str, Any]) -> Usage:
     fresh, read, written, output, thinking = (
-        value if type(value := native.get(key)) is int else None
+        fields.integer(native, key)
         for key in (
             "inputTokens",
             "cacheReadInputTokens",
@@ -283,14 +281,10 @@ def native_type(line: m.Line) -> str:
     """What a line is called in NOTES.md."""
     subtype = getattr(line, "subtype", None)
     if isinstance(line, m.Attachment):
-        subtype = string(line.attachment, "type")
+        subtype = fields.text(line.attachment, "type")
     return f"{line.type}/{subtype}" if subtype else line.type or "agent-meta"
 
 
 def parts_of(content: Any) -> Iterator[Any]:
     """Content as blocks: a string is one, and so is a lone object."""
     yield from content if isinstance(content, list) else () if content is None else (content,)
-
-
-def string(native: dict[str, Any], *keys: str) -> str | None:
-    return next((native[key] for key in keys if isinstance(native.get(key), str)), None)

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
 from dragoman._model.commands import Answer
 from dragoman._model.errors import UsageError
+from dragoman._wire import fields
 
 SESSION: Final = "session"
 """In Answer.remember: not to be asked again in this session."""
@@ -57,18 +57,15 @@ def _decision(decision: Any, *, offered: bool) -> Choice:
     if isinstance(decision, str):
         kind, name = _DECISIONS.get(decision, ("reject_once", decision))
         return Choice(id=decision, kind=kind, name=name, result=result, offered=offered)
-    given = decision if isinstance(decision, dict) else {}
-    key, amendment = next(iter(given), ""), next(iter(given.values()), None)
-    inner = amendment if isinstance(amendment, dict) else {}
+    key = next(iter(fields.as_mapping(decision)), "")
+    amendment = fields.mapping(decision, key)
     if key == _NETWORK:
-        rule = inner.get("network_policy_amendment")
-        rule = rule if isinstance(rule, dict) else {}
-        verb, host = v.text(rule, "action") or "allow", v.text(rule, "host") or "it"
+        rule = fields.mapping(amendment, "network_policy_amendment")
+        verb, host = fields.text(rule, "action") or "allow", fields.text(rule, "host") or "it"
         kind = "allow_always" if verb == "allow" else "reject_always"
         name = f"Always {verb} network access to {host}"
         return Choice(id=f"{key}:{verb}", kind=kind, name=name, result=result, offered=offered)
-    words = inner.get("execpolicy_amendment")
-    prefix = " ".join(map(str, words)) if isinstance(words, list) else ""
+    prefix = " ".join(map(str, fields.items(amendment, "execpolicy_amendment")))
     return Choice(
         id=key, kind="allow_always", name=f"Always allow commands that start with: {prefix}", result=result
     )
@@ -95,8 +92,7 @@ def _permissions(params: dict[str, Any]) -> list[Choice]:
 
 
 def _mcp_tool(params: dict[str, Any]) -> list[Choice]:
-    meta = params.get("_meta")
-    persist = meta.get("persist") if isinstance(meta, dict) else None
+    persist = fields.value(params.get("_meta"), "persist")
     scopes = persist if isinstance(persist, list) else [persist]
     accept: dict[str, Any] = {"action": "accept", "content": {}}
     choices = [Choice(id=ALLOW, kind="allow_once", name="Allow", result=accept)]

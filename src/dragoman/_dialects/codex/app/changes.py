@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from dragoman._model import events as ev
 from dragoman._model import patches
+from dragoman._wire import fields
 
 Phase = Literal["proposed", "applied", "failed"]
 
@@ -13,15 +14,14 @@ Phase = Literal["proposed", "applied", "failed"]
 def changed(changes: list[dict[str, Any]] | None, call_id: str, phase: Phase) -> Iterator[ev.FileChanged]:
     """One event for each file."""
     for change in changes or []:
-        path = change.get("path")
-        if isinstance(path, str):
+        path = fields.text(change, "path")
+        if path is not None:
             yield _changed(path, change, call_id, phase)
 
 
 def _changed(path: str, change: dict[str, Any], call_id: str, phase: Phase) -> ev.FileChanged:
-    kind, text = change.get("kind"), change.get("diff")
+    kind, content = change.get("kind"), fields.text(change, "diff")
     given = kind if isinstance(kind, dict) else {"type": kind}
-    content = text if isinstance(text, str) else None
     event = ev.FileChanged(path=path, change="modified", call_id=call_id, phase=phase)
     if given.get("type") == "add":
         event.change, event.after = "created", content
@@ -30,8 +30,8 @@ def _changed(path: str, change: dict[str, Any], call_id: str, phase: Phase) -> e
         event.change, event.before = "deleted", content
         event.diff = patches.from_texts(path, content, None) if content is not None else None
     else:
-        target = given.get("move_path")
-        if isinstance(target, str) and target:
+        target = fields.text(given, "move_path")
+        if target:
             event.change, event.move_to = "moved", target
         event.diff = _with_header(path, event.move_to, content) if content else None
     return event
@@ -48,7 +48,6 @@ def paths(changes: list[dict[str, Any]] | None) -> list[str]:
     """All files that are named, each once."""
     named: list[str] = []
     for change in changes or []:
-        kind = change.get("kind")
-        target = kind.get("move_path") if isinstance(kind, dict) else None
-        named += [path for path in (change.get("path"), target) if isinstance(path, str) and path]
+        target = fields.text(change.get("kind"), "move_path")
+        named += [path for path in (fields.text(change, "path"), target) if path]
     return list(dict.fromkeys(named))

@@ -12,6 +12,7 @@ from dragoman._dialects.codex.app.threads import Thread, Threads
 from dragoman._model import events as ev
 from dragoman._model.toolnames import one_line
 from dragoman._model.usage import ModelUsage, Usage
+from dragoman._wire import fields
 from dragoman._wire.jsontext import Invalid, Unknown, parse
 from dragoman._wire.ledger import Ledger
 
@@ -55,8 +56,7 @@ class Conversation:
 
     def said(self, thread: Thread, native: dict[str, Any]) -> None:
         message = speech.user_message(native.get("input"))
-        client_id = native.get("clientUserMessageId")
-        message.message_id = client_id if isinstance(client_id, str) else None
+        message.message_id = fields.text(native, "clientUserMessageId")
         thread.sent.append((message.message_id, message.text))
         self._threads.put(thread, message)
 
@@ -264,10 +264,9 @@ class Conversation:
                 self._threads.spawned(child, item.id)
             self._threads.spawn_over(item.id)
         for id, state in (item.agentsStates or {}).items():
-            told, status = self._threads.find(id), state.get("status")
-            if told is not None and isinstance(status, str) and status in _AGENT_OVER:
-                message = state.get("message")
-                self._threads.ended(told, status, message if isinstance(message, str) else None)
+            told, status = self._threads.find(id), fields.text(state, "status")
+            if told is not None and status in _AGENT_OVER:
+                self._threads.ended(told, status, fields.text(state, "message"))
 
     def _agent_activity(self, thread: Thread, item: i.SubAgentActivity) -> None:
         """The second kind of subagents: no call is shown, only that one started, was spoken to, or is done

@@ -7,6 +7,7 @@ from dragoman._dialects.codex.app import messages as m
 from dragoman._dialects.codex.app import translate
 from dragoman._dialects.codex.app.threads import Thread, Threads
 from dragoman._model import events as ev
+from dragoman._wire import fields
 from dragoman._wire.ledger import Ledger
 
 
@@ -43,11 +44,10 @@ class Facts:
         facts = translate.settings_facts(settings)
         thread.model = facts.model or thread.model
         self.know(thread, facts)
-        collaboration = settings.get("collaborationMode")
-        mode = collaboration.get("mode") if isinstance(collaboration, dict) else None
-        if isinstance(mode, str) and mode != (thread.mode or "default"):
+        mode = fields.text(settings.get("collaborationMode"), "mode")
+        if mode is not None and mode != (thread.mode or "default"):
             self._threads.put(thread, ev.SessionMode(mode=mode))
-        thread.mode = mode if isinstance(mode, str) else thread.mode
+        thread.mode = mode if mode is not None else thread.mode
 
     def _named(self, thread: Thread, params: m.NameNews) -> None:
         self.know(thread, ev.SessionStarted(title=params.threadName))

@@ -17,7 +17,7 @@ from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Launch
-from dragoman._wire import jsonrpc
+from dragoman._wire import fields, jsonrpc
 from dragoman._wire.jsontext import Invalid
 from dragoman._wire.machine import Machine
 from dragoman.version import __version__
@@ -180,12 +180,15 @@ class CodexApp(Machine):
         """The first version's events, which CLIs of its last days sent beside the second's: all that is only
         there is the count of tokens (specification 004 §4.2)."""
         self.ledger.native_type = message.method
-        said = v.record(message.params, "msg")
-        id, info = v.text(message.params, "conversationId") or self._threads.main, v.record(said, "info")
+        said = fields.mapping(message.params, "msg")
+        id, info = (
+            fields.text(message.params, "conversationId") or self._threads.main,
+            fields.mapping(said, "info"),
+        )
         if said.get("type") == "token_count" and id is not None:
             thread = self._enter(id)
             last, total = v.usage_of(info.get("last_token_usage")), v.usage_of(info.get("total_token_usage"))
-            window = v.number(info, "model_context_window")
+            window = fields.integer(info, "model_context_window")
             for event in thread.meter.count(total, last, window, in_turn=thread.turn_id is not None):
                 self._threads.put(thread, event)
 
@@ -193,7 +196,7 @@ class CodexApp(Machine):
         """The thread that speaks; what names none is for the main one, where there is one."""
         id = params.threadId
         if isinstance(params, m.ThreadNews):
-            id = v.text(params.thread or {}, "id")
+            id = fields.text(params.thread, "id")
         if id is None:
             return self._threads.find(self._threads.main) if self._threads.main is not None else None
         return self._enter(id)
@@ -227,16 +230,16 @@ class CodexApp(Machine):
     def _asked(self, request: jsonrpc.Request) -> None:
         """Codex wants something of us."""
         self.ledger.native_type = request.method
-        params = request.params if isinstance(request.params, dict) else {}
-        id = v.text(params, "threadId") or v.text(params, "conversationId")
+        params = request.params
+        id = fields.text(params, "threadId") or fields.text(params, "conversationId")
         owed = self._requests.asked(request, self._enter(id) if id is not None else None)
         if owed is not None:
             self.owe(owed)
 
     def _asking(self, request: jsonrpc.Request) -> None:
         """We want something of Codex."""
-        params = request.params if isinstance(request.params, dict) else {}
-        id = v.text(params, "threadId")
+        params = fields.as_mapping(request.params)
+        id = fields.text(params, "threadId")
         thread = self._enter(id) if id is not None and request.method.startswith("turn/") else None
         if thread is None and id is not None:
             thread = self._threads.find(id)
@@ -253,7 +256,7 @@ class CodexApp(Machine):
         """Codex's answer to something we asked; what it is the answer to, if that was not heard, it shows."""
         sent = self._sent.pop(str(response.id), None)
         method = response.method or (sent.method if sent is not None else None)
-        result = response.result if isinstance(response.result, dict) else {}
+        result = fields.as_mapping(response.result)
         thread = sent.thread if sent is not None else None
         if thread is not None:
             self.ledger.name_session(thread.session)
@@ -276,7 +279,7 @@ class CodexApp(Machine):
             message = f"initialize: {response.error.message}"
             self.ledger.put(ev.Error(message=message, code=str(response.error.code), scope="protocol"))
         else:
-            agent = v.text(result, "userAgent") or ""
+            agent = fields.text(result, "userAgent") or ""
             version = agent.partition("/")[2].partition(" ")[0] or None
             self.ledger.put(ev.AgentReady(name="codex", cli_version=version, capabilities=result))
         if response.id == INITIALIZE:
@@ -287,9 +290,8 @@ class CodexApp(Machine):
                 self.owe(self._peer.request(method, self.opening.get("params", {}), id=OPEN))
 
     def _opened(self, response: jsonrpc.Response, method: str, result: dict[str, Any]) -> None:
-        params = response.params if isinstance(response.params, dict) else {}
-        native, wanted = result.get("thread"), v.text(params, "threadId")
-        id = v.text(native, "id") if isinstance(native, dict) else None
+        native, wanted = fields.mapping(result, "thread"), fields.text(response.params, "threadId")
+        id = fields.text(native, "id")
         error = None
         if response.error is not None:
             error = ev.ErrorInfo(message=response.error.message, code=str(response.error.code))
@@ -306,7 +308,7 @@ class CodexApp(Machine):
         further, self._threads.main = self._threads.main is not None, self._threads.main or id
         thread.as_configured = response.id == OPEN or (commanded and method != "thread/fork")
         self._facts.started(thread, result, resumed=method == "thread/resume")
-        for event in speech.history(m.turns(native.get("turns") if isinstance(native, dict) else None)):
+        for event in speech.history(m.turns(native.get("turns"))):
             self._threads.put(thread, event)
         if (further or commanded) and response.method is not None:
             command = _command_of(method, {})
@@ -340,7 +342,7 @@ class CodexApp(Machine):
             else:
                 self._ended(response, sent)
         elif isinstance(turn, dict) and thread is not None and response.method == "review/start":
-            self._talk.begin(thread, turn_id=v.text(turn, "id"))
+            self._talk.begin(thread, turn_id=fields.text(turn, "id"))
         # Any other turn is named by turn/started: until then Codex has none that could be interrupted or steered.
 
     def _ended(self, response: jsonrpc.Response, sent: Sent | None) -> None:

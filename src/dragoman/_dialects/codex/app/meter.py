@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from dragoman._dialects.codex.app.translate import usage_of
-from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage, added, since
+from dragoman._wire import fields
 
 
 class Meter:
@@ -27,7 +27,7 @@ class Meter:
 
     def update(self, native: dict[str, Any], *, in_turn: bool) -> Iterator[ev.UsageUpdated]:
         total, last = usage_of(native.get("total")), usage_of(native.get("last"))
-        return self.count(total, last, v.number(native, "modelContextWindow"), in_turn=in_turn)
+        return self.count(total, last, fields.integer(native, "modelContextWindow"), in_turn=in_turn)
 
     def count(
         self, total: Usage | None, last: Usage | None, window: int | None, *, in_turn: bool

@@ -15,7 +15,7 @@ from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.capabilities import Capability
 from dragoman._model.errors import Unsupported, UsageError
-from dragoman._wire import jsonrpc
+from dragoman._wire import fields, jsonrpc
 from dragoman._wire.ledger import Ledger
 
 ELICITATION: Final = "mcpServer/elicitation/request"
@@ -53,7 +53,7 @@ class Requests:
 
     def asked(self, request: jsonrpc.Request, thread: Thread | None) -> bytes | None:
         """What Codex wants; the answer that is owed at once, where nobody could give one."""
-        params = request.params if isinstance(request.params, dict) else {}
+        params = fields.as_mapping(request.params)
         asked = Asked(request.id, request.method, params, thread)
         choices = approvals.CHOICES.get(request.method)
         if choices is not None and (request.method != ELICITATION or _approval_kind(params)):
@@ -62,7 +62,7 @@ class Requests:
         elif request.method in (ELICITATION, QUESTIONS):
             event = _question(asked)
         else:
-            asked.call_id = v.text(params, "callId")
+            asked.call_id = fields.text(params, "callId")
             event = ev.HostCalled(
                 request_id=str(request.id), method=request.method, params=params, call_id=asked.call_id
             )
@@ -79,8 +79,8 @@ class Requests:
         params, choices = asked.params, asked.choices or []
         event = ev.PermissionRequested(
             request_id=str(asked.id),
-            call_id=v.text(params, "itemId") or v.text(params, "callId"),
-            reason=v.text(params, "reason"),
+            call_id=fields.text(params, "itemId") or fields.text(params, "callId"),
+            reason=fields.text(params, "reason"),
             options=approvals.options(choices),
             suggestions=[approvals.SESSION],
         )
@@ -216,7 +216,7 @@ def _describe_command(event: ev.PermissionRequested, params: dict[str, Any]) -> 
         command = " ".join(map(str, command))
     said = command if isinstance(command, str) else None
     event.tool_name, event.kind = "shell", "execute"
-    event.input = tools.command_input(said, v.text(params, "cwd"))
+    event.input = tools.command_input(said, fields.text(params, "cwd"))
     event.title = toolnames.one_line(v.command_text(said)) or None
     event.ext = ext(
         commandActions=actions,
@@ -228,23 +228,23 @@ def _describe_command(event: ev.PermissionRequested, params: dict[str, Any]) -> 
 def _describe_change(event: ev.PermissionRequested, params: dict[str, Any], changes: Any) -> None:
     """The request does not say what is to change; the item that it is for did."""
     older = params.get("fileChanges")
-    root = v.text(params, "grantRoot")
+    root = fields.text(params, "grantRoot")
     event.tool_name, event.kind, event.blocked_path = "apply_patch", "edit", root
     event.input = {"changes": changes if changes is not None else older if older is not None else []}
-    named = paths(changes) or (list(older) if isinstance(older, dict) else [])
+    named = paths(changes) or list(fields.as_mapping(older))
     event.title = toolnames.one_line(", ".join(map(str, named))) if named else root
     event.ext = ext(grantRoot=root)
 
 
 def _describe_mcp_tool(event: ev.PermissionRequested, params: dict[str, Any], thread: Thread | None) -> None:
     """Which call it is for is not said: the one of this server that is waiting, with these arguments."""
-    meta, server = params.get("_meta") or {}, v.text(params, "serverName") or ""
+    meta, server = params.get("_meta") or {}, fields.text(params, "serverName") or ""
     waiting = [
         call for call in (thread.mcp_calls if thread is not None else {}).values() if call.server == server
     ]
     fitting = [call for call in waiting if call.arguments == meta.get("tool_params")] or waiting
     event.kind, event.input = "mcp", meta.get("tool_params")
-    event.title, event.reason = v.text(params, "message"), v.text(meta, "tool_description")
+    event.title, event.reason = fields.text(params, "message"), fields.text(meta, "tool_description")
     event.tool_name = f"mcp__{server}"
     if fitting:
         event.call_id = fitting[-1].id
@@ -252,27 +252,25 @@ def _describe_mcp_tool(event: ev.PermissionRequested, params: dict[str, Any], th
 
 
 def _approval_kind(params: dict[str, Any]) -> str | None:
-    meta = params.get("_meta")
-    return v.text(meta, "codex_approval_kind") if isinstance(meta, dict) else None
+    return fields.text(params.get("_meta"), "codex_approval_kind")
 
 
 def _question(asked: Asked) -> ev.QuestionAsked:
     params, request_id = asked.params, str(asked.id)
     if asked.method == QUESTIONS:
-        questions = params.get("questions")
-        given = [item for item in questions if isinstance(item, dict)] if isinstance(questions, list) else []
+        given = fields.mappings(params, "questions")
         return ev.QuestionAsked(
             request_id=request_id,
-            message=v.text(given[0], "question") if given else None,
+            message=fields.text(given[0], "question") if given else None,
             questions=given,
-            call_id=v.text(params, "itemId"),
+            call_id=fields.text(params, "itemId"),
         )
     return ev.QuestionAsked(
         request_id=request_id,
-        message=v.text(params, "message") or v.text(params, "title"),
+        message=fields.text(params, "message") or fields.text(params, "title"),
         mode="url" if params.get("mode") == "url" else "form",
-        url=v.text(params, "url"),
-        elicitation_id=v.text(params, "elicitationId"),
+        url=fields.text(params, "url"),
+        elicitation_id=fields.text(params, "elicitationId"),
         schema=params.get("requestedSchema"),
         ext=ext(mcpServer=params.get("serverName")),
     )
@@ -297,7 +295,7 @@ def _resolved(
 def _question_answered(
     request_id: str, method: str, result: Any, error: ev.ErrorInfo | None
 ) -> ev.QuestionAnswered:
-    said = result if isinstance(result, dict) and error is None else {}
+    said = fields.as_mapping(result) if error is None else {}
     if method == QUESTIONS:
         answers = said.get("answers")
         return ev.QuestionAnswered(
@@ -309,10 +307,9 @@ def _question_answered(
 
 def _answers(params: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     """Answers by question: its id, or its words; each a text or several."""
-    questions = params.get("questions")
     ids: dict[str, str] = {}
-    for item in questions if isinstance(questions, list) else []:
-        if isinstance(item, dict) and (id := v.text(item, "id")) is not None:
+    for item in fields.mappings(params, "questions"):
+        if (id := fields.text(item, "id")) is not None:
             ids |= {str(item.get(key)): id for key in ("header", "question", "id") if item.get(key)}
     return {ids.get(key, key): {"answers": _texts(value)} for key, value in given.items()}
 

@@ -7,10 +7,10 @@ from dragoman._dialects.codex.app import items as i
 from dragoman._dialects.codex.app import tools
 from dragoman._dialects.codex.app.changes import changed
 from dragoman._dialects.codex.app.native import image_block
-from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
 from dragoman._model.content import AudioBlock, ContentBlock, TextBlock, UnknownBlock, text_of
 from dragoman._model.events import Event
+from dragoman._wire import fields
 from dragoman._wire.content import plain
 from dragoman._wire.jsontext import Unknown
 
@@ -67,8 +67,8 @@ def user_message(content: Any) -> ev.Message:
 
 
 def _input(native: dict[str, Any]) -> ContentBlock:
-    kind, text = native.get("type"), v.text(native, "text")
-    uri = v.text(native, "url") or v.text(native, "path")
+    kind, text = native.get("type"), fields.text(native, "text")
+    uri = fields.text(native, "url") or fields.text(native, "path")
     if kind == "text" and text is not None:
         return TextBlock(text=text)
     if kind in ("image", "localImage") and uri is not None:

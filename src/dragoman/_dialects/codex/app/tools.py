@@ -13,6 +13,7 @@ from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.content import AudioBlock, ContentBlock, ImageBlock, TextBlock, UnknownBlock, text_of
+from dragoman._wire import fields
 from dragoman._wire.content import blocks_of, plain
 
 _SNAKE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -68,7 +69,7 @@ def _mcp_ended(item: i.McpToolCall) -> ev.ToolEnded:
     result = item.result or {}
     blocks = blocks_of(result.get("content"))
     failed = item.status == "failed" or item.error is not None
-    message = v.text(item.error, "message") if item.error is not None else None
+    message = fields.text(item.error, "message")
     return ev.ToolEnded(
         call_id=item.id,
         status="failed" if failed else "completed",
@@ -101,7 +102,7 @@ def _dynamic_ended(item: i.DynamicToolCall) -> ev.ToolEnded:
 
 
 def _output(native: dict[str, Any]) -> ContentBlock:
-    text, image, audio = (v.text(native, key) for key in ("text", "imageUrl", "audioUrl"))
+    text, image, audio = (fields.text(native, key) for key in ("text", "imageUrl", "audioUrl"))
     if text is not None:
         return TextBlock(text=text)
     if image is not None:
@@ -125,7 +126,7 @@ def _collab_started(item: i.CollabAgentToolCall) -> ev.ToolStarted:
 
 def _collab_ended(item: i.CollabAgentToolCall) -> ev.ToolEnded:
     states = item.agentsStates or {}
-    said = [str(state["message"]) for state in states.values() if isinstance(state.get("message"), str)]
+    said = [text for state in states.values() if (text := fields.text(state, "message")) is not None]
     return ev.ToolEnded(
         call_id=item.id,
         status=_TOOL_STATUS.get(item.status, "completed"),
@@ -145,7 +146,7 @@ def _search_ended(item: i.WebSearch) -> ev.ToolEnded:
 
 def _image_generated(item: i.ImageGeneration) -> ev.ToolEnded:
     failed = item.failure is not None or item.status == "failed"
-    message = v.text(item.failure or {}, "message") or item.status or "failed"
+    message = fields.text(item.failure, "message") or item.status or "failed"
     return ev.ToolEnded(
         call_id=item.id,
         status="failed" if failed else "completed",

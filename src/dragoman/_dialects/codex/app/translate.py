@@ -11,6 +11,7 @@ from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
 from dragoman._model.events import Event
 from dragoman._model.usage import Usage
+from dragoman._wire import fields
 
 # --- notifications -----------------------------------------------------------------------------------------
 
@@ -43,26 +44,24 @@ _PLAN_STATUS: Final[dict[str, Any]] = {"inProgress": "in_progress", "completed":
 
 def goal(params: m.GoalNews) -> list[Event]:
     given = params.goal or {}
-    objective = given.get("objective")
-    said = objective if isinstance(objective, str) else None
+    said = fields.text(given, "objective")
     return [ev.SessionStatus(status=f"goal_{given.get('status', 'updated')}", message=said)]
 
 
 def error(params: m.ErrorNews) -> list[Event]:
     """With willRetry it is a retry, and the last one is the turn's own error."""
-    info, said = error_info(params.error), params.error or {}
-    details, status = said.get("additionalDetails"), _http_status(said.get("codexErrorInfo"))
+    info, details = error_info(params.error), fields.text(params.error, "additionalDetails")
     attempt = _ATTEMPT.search(info.message)
     if params.willRetry:
         return [
             ev.Retry(
                 attempt=int(attempt[1]) if attempt else None,
                 max_attempts=int(attempt[2]) if attempt else None,
-                reason=details if isinstance(details, str) else info.message,
-                status_code=status,
+                reason=details if details is not None else info.message,
+                status_code=_http_status(fields.value(params.error, "codexErrorInfo")),
             )
         ]
-    text = f"{info.message}\n{details}" if isinstance(details, str) else info.message
+    text = f"{info.message}\n{details}" if details is not None else info.message
     return [ev.Error(message=text, code=info.code)]
 
 
@@ -72,9 +71,8 @@ def error_info(native: Any) -> ev.ErrorInfo:
 
 
 def _http_status(info: Any) -> int | None:
-    inner = next(iter(info.values()), None) if isinstance(info, dict) else None
-    code = inner.get("httpStatusCode") if isinstance(inner, dict) else None
-    return code if type(code) is int else None
+    inner = next(iter(fields.as_mapping(info).values()), None)
+    return fields.integer(inner, "httpStatusCode")
 
 
 def _notice(code: str | None, severity: Any = "warning") -> Callable[[m.TextNews], list[Event]]:
@@ -95,16 +93,14 @@ def _thread_mark(status: str) -> Callable[[m.Params], list[Event]]:
 
 def hook(params: m.HookNews) -> list[Event]:
     run = params.run or {}
-    entries = run.get("entries")
-    listed = entries if isinstance(entries, list) else []
-    texts = [str(entry.get("text", "")) for entry in listed if isinstance(entry, dict)]
-    state = v.text(run, "status")
+    texts = [str(entry.get("text", "")) for entry in fields.mappings(run, "entries")]
+    state = fields.text(run, "status")
     return [
         ev.Hook(
-            name=v.text(run, "id"),
-            event=v.text(run, "eventName"),
+            name=fields.text(run, "id"),
+            event=fields.text(run, "eventName"),
             phase="started" if state == "running" else "ended",
-            output="\n".join(texts) or v.text(run, "statusMessage"),
+            output="\n".join(texts) or fields.text(run, "statusMessage"),
             outcome=None if state == "running" else state,
         )
     ]
@@ -145,18 +141,17 @@ def auth(params: m.AuthNews) -> list[Event]:
 def reviewed(params: m.ReviewNews) -> list[Event]:
     """A permission that Codex's own reviewer settled; nobody was asked."""
     review, request_id = params.review or {}, params.reviewId or params.targetItemId or ""
-    action = params.action if isinstance(params.action, dict) else {}
     outcome = _REVIEWS.get(str(review.get("status")), "cancelled")
     return [
         ev.PermissionRequested(
             request_id=request_id,
             call_id=params.targetItemId,
-            tool_name=v.text(action, "type"),
+            tool_name=fields.text(params.action, "type"),
             input=params.action,
             synthesized=True,
         ),
         ev.PermissionResolved(
-            request_id=request_id, outcome=outcome, by="agent", message=v.text(review, "rationale")
+            request_id=request_id, outcome=outcome, by="agent", message=fields.text(review, "rationale")
         ),
     ]
 
@@ -209,17 +204,15 @@ SIMPLE: Final[dict[str, Callable[[Any], list[Event]]]] = {
 
 def session_facts(answer: dict[str, Any]) -> ev.SessionStarted:
     """What thread/start, /resume and /fork answer; of thread/started only its `thread`."""
-    thread = answer.get("thread")
-    thread = thread if isinstance(thread, dict) else {}
-    policy = answer.get("approvalPolicy")
+    thread = fields.mapping(answer, "thread")
     effort = answer.get("reasoningEffort") or thread.get("reasoningEffort")
     return ev.SessionStarted(
-        model=v.text(answer, "model") or v.text(thread, "model"),
+        model=fields.text(answer, "model") or fields.text(thread, "model"),
         effort=effort if isinstance(effort, str) else None,
-        cwd=v.text(answer, "cwd") or v.text(thread, "cwd"),
-        permission_mode=_policy(policy),
-        cli_version=v.text(thread, "cliVersion"),
-        title=v.text(thread, "name"),
+        cwd=fields.text(answer, "cwd") or fields.text(thread, "cwd"),
+        permission_mode=_policy(answer.get("approvalPolicy")),
+        cli_version=fields.text(thread, "cliVersion"),
+        title=fields.text(thread, "name"),
         ext=ext(
             effortLevel=effort,
             sandbox=answer.get("sandbox"),
@@ -231,9 +224,9 @@ def session_facts(answer: dict[str, Any]) -> ev.SessionStarted:
 
 def settings_facts(settings: dict[str, Any]) -> ev.SessionStarted:
     return ev.SessionStarted(
-        model=v.text(settings, "model"),
-        effort=v.text(settings, "effort"),
-        cwd=v.text(settings, "cwd"),
+        model=fields.text(settings, "model"),
+        effort=fields.text(settings, "effort"),
+        cwd=fields.text(settings, "cwd"),
         permission_mode=_policy(settings.get("approvalPolicy")),
     )
 
@@ -263,11 +256,11 @@ def usage_of(native: Any) -> Usage | None:
     if not isinstance(native, dict):
         return None
     usage = Usage(
-        input_tokens=v.number(native, "inputTokens"),
-        cache_read_tokens=v.number(native, "cachedInputTokens"),
-        cache_write_tokens=v.number(native, "cacheWriteInputTokens"),
-        output_tokens=v.number(native, "outputTokens"),
-        reasoning_tokens=v.number(native, "reasoningOutputTokens"),
-        total_tokens=v.number(native, "totalTokens"),
+        input_tokens=fields.integer(native, "inputTokens"),
+        cache_read_tokens=fields.integer(native, "cachedInputTokens"),
+        cache_write_tokens=fields.integer(native, "cacheWriteInputTokens"),
+        output_tokens=fields.integer(native, "outputTokens"),
+        reasoning_tokens=fields.integer(native, "reasoningOutputTokens"),
+        total_tokens=fields.integer(native, "totalTokens"),
     )
     return usage if usage else None

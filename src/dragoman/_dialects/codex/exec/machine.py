@@ -14,6 +14,7 @@ from dragoman._dialects.codex.shared.turns import Turns
 from dragoman._model import events as ev
 from dragoman._model.frames import Launch
 from dragoman._model.usage import Usage
+from dragoman._wire import fields
 from dragoman._wire.growing import Growing
 from dragoman._wire.jsontext import Invalid, Unknown, repaired_text
 from dragoman._wire.machine import Machine
@@ -60,8 +61,7 @@ class CodexExec(Machine):
         self._asked = launch.resume or next((_after(launch.argv, word) for word in words), None)
         if self._asked is not None:  # what the thread had used before is not said
             self._core.turns = Turns(self.ledger)
-        prompt = launch.config.get("prompt")
-        self._prompt = prompt if isinstance(prompt, str) else None
+        self._prompt = fields.text(launch.config, "prompt")
 
     def on_out(self, line: bytes) -> None:
         if not line.strip():
@@ -132,18 +132,18 @@ class CodexExec(Machine):
 
     def _session_meta(self, message: m.SessionMeta) -> None:
         meta = message.payload
-        self._named(v.text(meta, "id"))
-        git = v.record(meta, "git")
+        self._named(fields.text(meta, "id"))
+        git = fields.mapping(meta, "git")
         self.ledger.put(
             ev.SessionStarted(
-                cwd=v.text(meta, "cwd"),
-                cli_version=v.text(meta, "cli_version"),
+                cwd=fields.text(meta, "cwd"),
+                cli_version=fields.text(meta, "cli_version"),
                 ext={"codex.git": git} if git else {},
             )
         )
 
     def _event(self, payload: dict[str, Any]) -> None:
-        kind = v.text(payload, "type")
+        kind = fields.text(payload, "type")
         self.ledger.native_type = f"event_msg/{kind}"
         if not self._core.receive(payload):
             self.ledger.put(ev.NativeUnknown(native_type=f"event_msg/{kind}"))

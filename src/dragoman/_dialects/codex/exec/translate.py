@@ -6,6 +6,7 @@ from dragoman._dialects.codex.exec import messages as m
 from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
 from dragoman._model import toolnames
+from dragoman._wire import fields
 from dragoman._wire.jsontext import repaired_text
 
 COMMANDS: Final = frozenset(("command_execution", "tool_call", "shell"))
@@ -125,8 +126,8 @@ def plan(item: m.Item) -> ev.PlanUpdated:
     return ev.PlanUpdated(
         entries=[
             ev.PlanEntry(
-                text=v.text(entry, "text") or "",
-                status="completed" if entry.get("completed") is True else "pending",
+                text=fields.text(entry, "text") or "",
+                status="completed" if fields.flag(entry, "completed") else "pending",
             )
             for entry in items
         ],

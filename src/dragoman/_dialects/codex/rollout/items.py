@@ -14,6 +14,7 @@ from dragoman._dialects.codex.shared.content import joined_text, user_message
 from dragoman._dialects.codex.shared.events import CoreEvents
 from dragoman._model import events as ev
 from dragoman._model import toolnames
+from dragoman._wire import fields
 
 Native = dict[str, Any]
 
@@ -44,13 +45,13 @@ class Items:
 
     def receive(self, item: Native) -> bool:
         """Whether this version knows the item."""
-        handler = self._handlers.get(v.text(item, "type") or "")
+        handler = self._handlers.get(fields.text(item, "type") or "")
         if handler is not None:
             handler(item)
         return handler is not None
 
     def _new(self, item: Native) -> bool:
-        item_id = v.text(item, "id")
+        item_id = fields.text(item, "id")
         known = item_id is not None and item_id in self._said
         if item_id is not None:
             self._said.add(item_id)
@@ -61,26 +62,31 @@ class Items:
     def _user(self, item: Native) -> None:
         if self._new(item):
             message = user_message(item.get("content"))
-            message.message_id = v.text(item, "id")
+            message.message_id = fields.text(item, "id")
             self._core.turns.prompt(message)
 
     def _agent(self, item: Native) -> None:
         text = joined_text(item.get("content"))
-        message = translate.assistant(text, v.text(item, "phase"), v.text(item, "id"))
+        message = translate.assistant(text, fields.text(item, "phase"), fields.text(item, "id"))
         if message.kind == "text":
             self._core.turns.answered(text)
         if self._new(item):
             self._core.turns.put(message)
 
     def _reasoning(self, item: Native) -> None:
-        message = translate.thinking(item.get("summary_text"), item.get("raw_content"), v.text(item, "id"))
+        message = translate.thinking(
+            fields.items(item, "summary_text"), fields.items(item, "raw_content"), fields.text(item, "id")
+        )
         if self._new(item) and message is not None:
             self._core.turns.put(message)
 
     def _plan(self, item: Native) -> None:
         self._core.turns.put(
             ev.Message(
-                role="assistant", kind="plan", text=v.text(item, "text") or "", message_id=v.text(item, "id")
+                role="assistant",
+                kind="plan",
+                text=fields.text(item, "text") or "",
+                message_id=fields.text(item, "id"),
             )
         )
 
@@ -91,22 +97,24 @@ class Items:
         self._core.turns.late(translate.command_ended(item))
 
     def _change(self, item: Native) -> None:
-        call_id, native = v.text(item, "id") or "", item.get("changes")
+        call_id, native = fields.text(item, "id") or "", item.get("changes")
         changes = v.changes_of(native, call_id)
         self._core.begun(v.patch_started(call_id, changes, native))
-        status = v.STATUSES.get(v.text(item, "status") or "", "completed")
-        output = (v.text(item, "stdout") or "") + (v.text(item, "stderr") or "")
+        status = v.STATUSES.get(fields.text(item, "status") or "", "completed")
+        output = (fields.text(item, "stdout") or "") + (fields.text(item, "stderr") or "")
         self._core.change(changes, "applied" if status == "completed" else "failed")
         error = None if status == "completed" else ev.ErrorInfo(message=output or status)
         self._core.turns.late(ev.ToolEnded(call_id=call_id, status=status, output=output, error=error))
 
     def _mcp(self, item: Native) -> None:
-        call_id = v.text(item, "id") or ""
+        call_id = fields.text(item, "id") or ""
         self._core.begun(
-            v.mcp_started(call_id, v.text(item, "server"), v.text(item, "tool"), item.get("arguments"))
+            v.mcp_started(
+                call_id, fields.text(item, "server"), fields.text(item, "tool"), item.get("arguments")
+            )
         )
         result = v.Result(item.get("result"), item.get("error"))
-        known = v.STATUSES.get(v.text(item, "status") or "")
+        known = v.STATUSES.get(fields.text(item, "status") or "")
         self._core.turns.late(
             ev.ToolEnded(
                 call_id=call_id,
@@ -120,34 +128,34 @@ class Items:
         )
 
     def _search(self, item: Native) -> None:
-        self._core.searched(v.text(item, "id") or "", v.text(item, "query"), item.get("action"))
+        self._core.searched(fields.text(item, "id") or "", fields.text(item, "query"), item.get("action"))
 
     def _image(self, item: Native) -> None:
-        self._core.viewed(v.text(item, "id") or "", translate.path_of(item.get("path")))
+        self._core.viewed(fields.text(item, "id") or "", translate.path_of(item.get("path")))
 
     # --- agents and reviews ------------------------------------------------------------------------------
 
     def _collab(self, item: Native) -> None:
-        call_id, tool = v.text(item, "id") or "", v.text(item, "tool") or ""
+        call_id, tool = fields.text(item, "id") or "", fields.text(item, "tool") or ""
         given = {"prompt": item.get("prompt"), "receiver_thread_ids": item.get("receiver_thread_ids")}
         self._core.begun(toolnames.started(call_id, tool, given))
-        status = v.STATUSES.get(v.text(item, "status") or "", "completed")
+        status = v.STATUSES.get(fields.text(item, "status") or "", "completed")
         states = item.get("agents_states") or None
         self._core.turns.late(ev.ToolEnded(call_id=call_id, status=status, structured=states))
         self._agents.called(call_id, tool, item)
 
     def _activity(self, item: Native) -> None:
-        agent_id, kind = v.text(item, "agent_thread_id"), v.text(item, "kind")
+        agent_id, kind = fields.text(item, "agent_thread_id"), fields.text(item, "kind")
         if agent_id is None:
             return
         if kind == "started":
-            self._agents.spawned(agent_id, v.text(item, "id"), v.text(item, "agent_path"))
+            self._agents.spawned(agent_id, fields.text(item, "id"), fields.text(item, "agent_path"))
         elif kind == "completed":
             self._agents.ended(agent_id, kind, None)
 
     def _entered_review(self, item: Native) -> None:
-        self._core.review("entered", v.text(item, "user_facing_hint"))
+        self._core.review("entered", fields.text(item, "user_facing_hint"))
 
     def _exited_review(self, item: Native) -> None:
-        output = v.record(item, "review_output")
-        self._core.review("exited", v.text(output, "overall_explanation"))
+        output = fields.mapping(item, "review_output")
+        self._core.review("exited", fields.text(output, "overall_explanation"))

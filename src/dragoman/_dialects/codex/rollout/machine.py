@@ -14,6 +14,7 @@ from dragoman._dialects.codex.shared.turns import Aside, Turns
 from dragoman._model import events as ev
 from dragoman._model.frames import Exit
 from dragoman._model.usage import Usage
+from dragoman._wire import fields
 from dragoman._wire.growing import Growing
 from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.machine import Machine
@@ -82,7 +83,7 @@ class CodexRollout(Machine):
 
     def _session_meta(self, line: m.Line) -> None:
         meta = line.payload
-        thread = v.text(meta, "id", "session_id")
+        thread = fields.text(meta, "id", "session_id")
         if thread is None or self._repeats_parent(thread):
             return
         if thread != self._thread:
@@ -93,13 +94,13 @@ class CodexRollout(Machine):
             self._turns.finish()
             self._turns.rebase()
         self._thread, self._meta = thread, meta
-        self._inherited = v.number(meta, "subagent_history_start_ordinal") or 0
+        self._inherited = fields.integer(meta, "subagent_history_start_ordinal") or 0
         if not isinstance(self._turns, Aside):
             self.ledger.put(translate.session(meta))
 
     def _repeats_parent(self, thread: str) -> bool:
         """A fork's file may begin with its parent's first line after its own (capture app_subagent_v2)."""
-        parents = (v.text(self._meta, "forked_from_id"), v.text(self._meta, "parent_thread_id"))
+        parents = (fields.text(self._meta, "forked_from_id"), fields.text(self._meta, "parent_thread_id"))
         return thread in parents and not self._turns.open and self.ledger.turn() == 0
 
     def _enter(self, thread: str, meta: Native) -> None:
@@ -107,7 +108,7 @@ class CodexRollout(Machine):
         if translate.is_subagent(meta) and self._agents.call_of(thread) is not None:
             self._core.turns = Aside(self.ledger, self._agents, thread)
             return
-        based = "history_base" in meta or v.text(meta, "forked_from_id") is not None
+        based = "history_base" in meta or fields.text(meta, "forked_from_id") is not None
         self._core.turns = Turns(self.ledger, before=None if based else Usage())
         self.ledger.name_session(thread)
 
@@ -119,9 +120,9 @@ class CodexRollout(Machine):
 
     def _event(self, line: m.Line) -> None:
         payload = line.payload
-        kind = v.text(payload, "type")
+        kind = fields.text(payload, "type")
         if kind in ("item_completed", "item_started"):
-            known = kind == "item_started" or self._items.receive(v.record(payload, "item"))
+            known = kind == "item_started" or self._items.receive(fields.mapping(payload, "item"))
         elif kind in _OF_SESSIONS and isinstance(self._turns, Aside):
             known = True
         else:
@@ -130,7 +131,7 @@ class CodexRollout(Machine):
             self.ledger.put(ev.NativeUnknown(native_type=self.ledger.native_type))
 
     def _response(self, line: m.Line) -> None:
-        if (line.metadata or {}).get("compaction_output") is True:
+        if fields.flag(line.metadata, "compaction_output"):
             return  # the summary, which the compacted line repeats
         if not self._responses.receive(line.payload):
             self.ledger.put(ev.NativeUnknown(native_type=self.ledger.native_type))
@@ -144,7 +145,7 @@ class CodexRollout(Machine):
             self._turns.late(ev.UsageUpdated(scope="call", usage=usage))
 
     def _compacted(self, line: m.Line) -> None:
-        self._core.compact(v.text(line.payload, "message") or "")
+        self._core.compact(fields.text(line.payload, "message") or "")
 
 
 _OF_SESSIONS = ("thread_settings_applied", "thread_name_updated", "token_count")

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dragoman._dialects.codex.rollout import translate
-from dragoman._dialects.codex.shared import values as v
 from dragoman._dialects.codex.shared.content import Answer, joined_text, user_message
 from dragoman._dialects.codex.shared.events import CoreEvents, plan_entries
 from dragoman._model import events as ev
+from dragoman._wire import fields
 from dragoman._wire.ledger import Ledger
 
 Native = dict[str, Any]
@@ -48,7 +48,7 @@ class Responses:
 
     def receive(self, item: Native) -> bool:
         """Whether this version knows the item."""
-        kind = v.text(item, "type") or ""
+        kind = fields.text(item, "type") or ""
         handler = self._handlers.get(kind)
         if handler is not None:
             handler(item)
@@ -56,7 +56,7 @@ class Responses:
 
     def replay(self, item: Native) -> None:
         """History of the thread that this one was forked from. Its calls are not this thread's."""
-        role, text = v.text(item, "role"), joined_text(item.get("content"))
+        role, text = fields.text(item, "role"), joined_text(item.get("content"))
         if item.get("type") != "message" or role not in ("user", "assistant"):
             return
         own = role == "assistant" or translate.is_users_own(item, text)
@@ -64,7 +64,7 @@ class Responses:
             ev.Message(
                 role="user" if role == "user" else "assistant",
                 text=text,
-                message_id=v.text(item, "id"),
+                message_id=fields.text(item, "id"),
                 synthetic=not own,
                 replay=True,
             )
@@ -73,7 +73,7 @@ class Responses:
     # --- what is said ------------------------------------------------------------------------------------
 
     def _message(self, item: Native) -> None:
-        role, item_id = v.text(item, "role"), v.text(item, "id")
+        role, item_id = fields.text(item, "role"), fields.text(item, "id")
         text = joined_text(item.get("content"))
         if role == "assistant":
             self._answer(text, item, item_id)
@@ -88,19 +88,19 @@ class Responses:
         if item_id is not None:
             self._said.add(item_id)
         if not told:
-            message = translate.assistant(text, v.text(item, "phase"), item_id)
+            message = translate.assistant(text, fields.text(item, "phase"), item_id)
             if message.kind == "text":
                 self._core.turns.answered(text)
             self._core.turns.put(message)
 
     def _reasoning(self, item: Native) -> None:
-        item_id, summary = v.text(item, "id"), item.get("summary")
-        parts = {joined_text(part) for part in summary} if isinstance(summary, list) else set()
+        item_id, summary = fields.text(item, "id"), fields.items(item, "summary")
+        parts = {joined_text(part) for part in summary}
         told = item_id in self._said or (bool(parts) and parts <= self._core.thoughts)
         self._core.thoughts.clear()
         if item_id is not None:
             self._said.add(item_id)
-        message = translate.thinking(summary, item.get("content"), item_id)
+        message = translate.thinking(summary, fields.items(item, "content"), item_id)
         if not told and message is not None:
             self._core.turns.put(message)
 
@@ -119,11 +119,11 @@ class Responses:
             self._shells.add(started.call_id)
         self._core.turns.put(started)
         if started.name == "update_plan" and isinstance(started.input, dict):
-            self._core.turns.put(ev.PlanUpdated(entries=plan_entries(started.input.get("plan"))))
+            self._core.turns.put(ev.PlanUpdated(entries=plan_entries(started.input)))
 
     def _output(self, item: Native) -> None:
         """What the model was answered. Where an item has told the end already, this adds nothing to it."""
-        call_id = v.text(item, "call_id") or ""
+        call_id = fields.text(item, "call_id") or ""
         if self._ledger.tool_known(call_id) and not self._ledger.tool_open(call_id):
             return
         answer = Answer(item.get("output"))
@@ -143,9 +143,9 @@ class Responses:
         )
 
     def _search(self, item: Native) -> None:
-        call_id, action = v.text(item, "id") or "", item.get("action")
+        call_id, action = fields.text(item, "id") or "", item.get("action")
         if not self._ledger.tool_known(call_id):
-            self._core.searched(call_id, v.text(action, "query", "url"), action)
+            self._core.searched(call_id, fields.text(action, "query", "url"), action)
 
     def _image(self, item: Native) -> None:
         started, ended = translate.image_made(item)

@@ -9,6 +9,7 @@ from dragoman._dialects.codex.shared import values as v
 from dragoman._dialects.codex.shared.content import joined_text
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock, ThinkingBlock
+from dragoman._wire import fields
 
 Native = dict[str, Any]
 
@@ -28,27 +29,28 @@ _HISTORY: Final = {
 def session(meta: Native) -> ev.SessionStarted:
     ext = {name: meta[key] for key, name in _HISTORY.items() if meta.get(key) not in (None, {}, "")}
     return ev.SessionStarted(
-        cwd=v.text(meta, "cwd"),
-        cli_version=v.text(meta, "cli_version"),
-        resumed="history_base" in meta or v.text(meta, "forked_from_id") is not None,
+        cwd=fields.text(meta, "cwd"),
+        cli_version=fields.text(meta, "cli_version"),
+        resumed="history_base" in meta or fields.text(meta, "forked_from_id") is not None,
         ext=ext,
     )
 
 
 def context(turn: Native) -> ev.SessionStarted:
     """What held in a turn; only changes become an event."""
-    mode = v.record(turn, "collaboration_mode")
+    mode = fields.mapping(turn, "collaboration_mode")
     return ev.SessionStarted(
-        model=v.text(turn, "model"),
-        effort=v.text(turn, "effort") or v.text(v.record(mode, "settings"), "reasoning_effort"),
-        cwd=v.text(turn, "cwd"),
-        permission_mode=v.text(turn, "approval_policy"),
-        mode=v.text(mode, "mode"),
+        model=fields.text(turn, "model"),
+        effort=fields.text(turn, "effort")
+        or fields.text(fields.mapping(mode, "settings"), "reasoning_effort"),
+        cwd=fields.text(turn, "cwd"),
+        permission_mode=fields.text(turn, "approval_policy"),
+        mode=fields.text(mode, "mode"),
     )
 
 
 def is_subagent(meta: Native) -> bool:
-    return v.text(meta, "parent_thread_id") is not None or "subagent" in v.record(meta, "source")
+    return fields.text(meta, "parent_thread_id") is not None or "subagent" in fields.mapping(meta, "source")
 
 
 # --- messages ----------------------------------------------------------------------------------------------
@@ -62,7 +64,7 @@ _WRAPPED: Final = (
 
 def is_users_own(item: Native, said: str) -> bool:
     """The user's own words. Newer versions say what each part is; they are repeated by an event of their own."""
-    kinds = v.record(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
+    kinds = fields.mapping(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
     if isinstance(kinds, list):
         return any(isinstance(kind, str) and kind.startswith("user.") for kind in kinds)
     return not said.lstrip().startswith(_WRAPPED)
@@ -73,10 +75,9 @@ def assistant(text: str, phase: str | None, message_id: str | None) -> ev.Messag
     return ev.Message(role="assistant", kind=kind, text=text, message_id=message_id)
 
 
-def thinking(summary: Any, raw: Any, message_id: str | None) -> ev.Message | None:
+def thinking(summary: list[Any], raw: list[Any], message_id: str | None) -> ev.Message | None:
     """Its summary, and where it is given the whole; None if nothing can be read of it."""
-    parts = [joined_text(part) for part in summary] if isinstance(summary, list) else []
-    whole = [joined_text(part) for part in raw] if isinstance(raw, list) else []
+    parts, whole = [joined_text(part) for part in summary], [joined_text(part) for part in raw]
     text = "\n".join(parts) or "\n".join(whole)
     if not text:
         return None
@@ -92,7 +93,11 @@ def thinking(summary: Any, raw: Any, message_id: str | None) -> ev.Message | Non
 
 def between_agents(item: Native) -> ev.Message:
     """Word from another agent of the team (capture app_subagent_v2)."""
-    ext = {f"codex.{key}": said for key in ("author", "recipient") if (said := v.text(item, key)) is not None}
+    ext = {
+        f"codex.{key}": said
+        for key in ("author", "recipient")
+        if (said := fields.text(item, key)) is not None
+    }
     return ev.Message(role="user", text=joined_text(item.get("content")), synthetic=True, ext=ext)
 
 
@@ -101,12 +106,14 @@ def between_agents(item: Native) -> ev.Message:
 
 def called(item: Native) -> ev.ToolStarted:
     """A call as the model made it."""
-    call_id, given = v.text(item, "call_id", "id") or "", item.get("input")
+    call_id, given = fields.text(item, "call_id", "id") or "", item.get("input")
     if item.get("type") == "local_shell_call":
         return v.tool_started(call_id, "local_shell", None, item.get("action"))
     if item.get("type") == "function_call":
         given = arguments(item.get("arguments"))
-    return v.tool_started(call_id, v.text(item, "name") or "unknown", v.text(item, "namespace"), given)
+    return v.tool_started(
+        call_id, fields.text(item, "name") or "unknown", fields.text(item, "namespace"), given
+    )
 
 
 def arguments(native: Any) -> Any:
@@ -120,32 +127,32 @@ def arguments(native: Any) -> Any:
 
 
 def image_made(item: Native) -> tuple[ev.ToolStarted, ev.ToolEnded]:
-    call_id, prompt = v.text(item, "id") or "", v.text(item, "revised_prompt")
-    data = v.text(item, "result")
+    call_id, prompt = fields.text(item, "id") or "", fields.text(item, "revised_prompt")
+    data = fields.text(item, "result")
     return (
         ev.ToolStarted(
             call_id=call_id, name="image_generation", title=prompt, input={"prompt": prompt}, synthesized=True
         ),
         ev.ToolEnded(
             call_id=call_id,
-            status=v.STATUSES.get(v.text(item, "status") or "", "completed"),
+            status=v.STATUSES.get(fields.text(item, "status") or "", "completed"),
             content=[ImageBlock(data=data)] if data else [],
         ),
     )
 
 
 def command(item: Native) -> ev.ToolStarted:
-    return v.shell_started(v.text(item, "id") or "", item.get("command"), path_of(item.get("cwd")))
+    return v.shell_started(fields.text(item, "id") or "", item.get("command"), path_of(item.get("cwd")))
 
 
 def command_ended(item: Native) -> ev.ToolEnded:
-    code = v.number(item, "exit_code")
-    known = v.STATUSES.get(v.text(item, "status") or "")
+    code = fields.integer(item, "exit_code")
+    known = v.STATUSES.get(fields.text(item, "status") or "")
     status = known or ("completed" if code in (0, None) else "failed")
     return ev.ToolEnded(
-        call_id=v.text(item, "id") or "",
+        call_id=fields.text(item, "id") or "",
         status=status,
-        output=v.text(item, "aggregated_output"),
+        output=fields.text(item, "aggregated_output"),
         exit_code=code,
         error=None if status == "completed" else ev.ErrorInfo(message=_why(code, status)),
         duration_ms=v.milliseconds(item.get("duration")),
@@ -168,6 +175,6 @@ def path_of(native: Any) -> str | None:
 
 def native_type(line: Line) -> str:
     """What a line is called in NOTES.md."""
-    kind = v.text(line.payload, "type")
-    item = v.text(v.record(line.payload, "item"), "type")
+    kind = fields.text(line.payload, "type")
+    item = fields.text(fields.mapping(line.payload, "item"), "type")
     return "/".join(part for part in (line.type, kind, item) if part)

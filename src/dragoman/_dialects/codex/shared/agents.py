@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from dragoman._dialects.codex.shared.values import text
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage
+from dragoman._wire import fields
 from dragoman._wire.ledger import Ledger
 
 _OVER: Final = frozenset(("completed", "errored", "shutdown", "interrupted", "not_found"))
@@ -49,22 +49,19 @@ class Agents:
 
     def called(self, call_id: str, tool: str, item: dict[str, Any]) -> None:
         """What a call of spawn_agent, wait … says about the agents that it is for."""
-        receivers = item.get("receiver_thread_ids")
-        if tool == "spawn_agent" and isinstance(receivers, list):
-            for agent_id in receivers:
+        if tool == "spawn_agent":
+            for agent_id in fields.items(item, "receiver_thread_ids"):
                 if isinstance(agent_id, str):
-                    self.spawned(agent_id, call_id, text(item, "prompt"), _role(item))
-        states = item.get("agents_states")
-        for agent_id, state in states.items() if isinstance(states, dict) else ():
+                    self.spawned(agent_id, call_id, fields.text(item, "prompt"), _role(item))
+        for agent_id, state in fields.mapping(item, "agents_states").items():
             status, summary = _state(state)
             if status in _OVER:
                 self.ended(agent_id, status, summary)
 
 
 def _role(item: dict[str, Any]) -> str | None:
-    agents = item.get("receiver_agents")
-    first = agents[0] if isinstance(agents, list) and agents else None
-    return text(first, "agent_role", "agent_nickname")
+    first = next(iter(fields.items(item, "receiver_agents")), None)
+    return fields.text(first, "agent_role", "agent_nickname")
 
 
 def _state(native: Any) -> tuple[str | None, str | None]:
@@ -74,6 +71,6 @@ def _state(native: Any) -> tuple[str | None, str | None]:
     if not isinstance(native, dict) or not native:
         return None, None
     if "status" in native:
-        return text(native, "status"), text(native, "message")
+        return fields.text(native, "status"), fields.text(native, "message")
     status = next(iter(native))
-    return status, text(native, status)
+    return status, fields.text(native, status)

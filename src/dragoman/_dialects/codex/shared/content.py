@@ -4,9 +4,9 @@ import json
 import re
 from typing import Any, Final
 
-from dragoman._dialects.codex.shared.values import number, record, text
 from dragoman._model import events as ev
 from dragoman._model.content import ContentBlock
+from dragoman._wire import fields
 from dragoman._wire.content import blocks_of, plain, text_of_content
 
 
@@ -17,12 +17,12 @@ def content_of(native: Any) -> list[dict[str, Any]]:
 
 
 def _content_item(item: Any) -> dict[str, Any]:
-    kind = text(item, "type")
+    kind = fields.text(item, "type")
     if isinstance(item, str):
         return {"type": "text", "text": item}
     if kind in ("input_text", "output_text", "summary_text", "reasoning_text", "Text", "text"):
-        return {"type": "text", "text": text(item, "text") or ""}
-    url = text(item, "image_url", "url", "path")
+        return {"type": "text", "text": fields.text(item, "text") or ""}
+    url = fields.text(item, "image_url", "url", "path")
     if url is not None and kind in ("input_image", "image", "local_image", "localImage"):
         head, _, data = url.partition(";base64,")
         if head.startswith("data:") and data:
@@ -84,7 +84,7 @@ class Answer:
             return "declined"
         if self.exit_code is not None:
             return "completed" if self.exit_code == 0 else "failed"
-        refused = isinstance(native, dict) and native.get("success") is False
+        refused = fields.value(native, "success") is False
         return "failed" if refused or _FAILED.match(words) else "completed"
 
 
@@ -99,7 +99,7 @@ def _old_shell(words: str) -> tuple[str, int | None] | None:
         value = json.loads(words)
     except (ValueError, RecursionError):
         return None
-    output = text(value, "output")
-    if output is None or not record(value, "metadata"):
+    output, metadata = fields.text(value, "output"), fields.mapping(value, "metadata")
+    if output is None or not metadata:
         return None
-    return output, number(value["metadata"], "exit_code")
+    return output, fields.integer(metadata, "exit_code")

@@ -12,6 +12,7 @@ from dragoman._dialects.codex.shared.content import user_message
 from dragoman._dialects.codex.shared.tools import ToolEvents, call_of
 from dragoman._dialects.codex.shared.turns import Turns
 from dragoman._model import events as ev
+from dragoman._wire import fields
 from dragoman._wire.growing import Growing
 from dragoman._wire.ledger import Ledger
 
@@ -80,7 +81,7 @@ class CoreEvents(ToolEvents):
 
     def receive(self, message: Native) -> bool:
         """Whether this version knows the message."""
-        kind = v.text(message, "type") or ""
+        kind = fields.text(message, "type") or ""
         handler = self._handlers.get(kind)
         if handler is not None:
             handler(message)
@@ -89,7 +90,7 @@ class CoreEvents(ToolEvents):
     # --- turns -------------------------------------------------------------------------------------------
 
     def _task_started(self, message: Native) -> None:
-        self.turns.expect(v.text(message, "turn_id"))
+        self.turns.expect(fields.text(message, "turn_id"))
 
     def _task_complete(self, message: Native) -> None:
         error = v.error_of(message.get("error"))
@@ -97,40 +98,38 @@ class CoreEvents(ToolEvents):
             ev.TurnEnded(
                 outcome="failed" if error is not None else "completed",
                 reason=error.code if error is not None else None,
-                text=v.text(message, "last_agent_message"),
+                text=fields.text(message, "last_agent_message"),
                 error=error,
-                duration_ms=v.number(message, "duration_ms"),
+                duration_ms=fields.integer(message, "duration_ms"),
             )
         )
 
     def _turn_aborted(self, message: Native) -> None:
-        reason = v.text(message, "reason")
+        reason = fields.text(message, "reason")
         self.turns.end(
             ev.TurnEnded(
                 outcome="limited" if reason == "budget_limited" else "cancelled",
                 reason=reason,
-                duration_ms=v.number(message, "duration_ms"),
+                duration_ms=fields.integer(message, "duration_ms"),
             )
         )
 
     def _user_message(self, message: Native) -> None:
-        lists = [message.get(key) for key in ("images", "local_images")]
         images = [
             {"type": "image", "url": image}
-            for found in lists
-            if isinstance(found, list)
-            for image in found
+            for key in ("images", "local_images")
+            for image in fields.items(message, key)
             if isinstance(image, str)
         ]
-        said: list[Any] = [{"type": "text", "text": v.text(message, "message") or ""}]
+        said: list[Any] = [{"type": "text", "text": fields.text(message, "message") or ""}]
         self.turns.prompt(user_message(said + images))
 
     # --- what is said ------------------------------------------------------------------------------------
 
     def _agent_message(self, message: Native) -> None:
-        text = v.text(message, "message") or ""
+        text = fields.text(message, "message") or ""
         self.last_text = text
-        commentary = v.text(message, "phase") == "commentary"
+        commentary = fields.text(message, "phase") == "commentary"
         if not commentary:
             self.turns.answered(text)
         self._finish(
@@ -138,7 +137,7 @@ class CoreEvents(ToolEvents):
         )
 
     def _thought(self, message: Native, which: str) -> None:
-        text = v.text(message, "text") or ""
+        text = fields.text(message, "text") or ""
         self.thoughts.add(text)
         self._finish(which, ev.Message(role="assistant", kind="thinking", text=text))
 
@@ -150,7 +149,7 @@ class CoreEvents(ToolEvents):
         self._growing.piece(
             ev.Delta(
                 kind="text" if which == "text" else "thinking",
-                text=v.text(message, "delta") or "",
+                text=fields.text(message, "delta") or "",
                 block=self._blocks[which],
             )
         )
@@ -166,7 +165,7 @@ class CoreEvents(ToolEvents):
     # --- counts and settings -----------------------------------------------------------------------------
 
     def _token_count(self, message: Native) -> None:
-        info = v.record(message, "info")
+        info = fields.mapping(message, "info")
         total = v.usage_of(info.get("total_token_usage") or message)
         last = v.usage_of(info.get("last_token_usage"))
         if total is not None:
@@ -176,7 +175,7 @@ class CoreEvents(ToolEvents):
                     scope="session",
                     usage=total,
                     context_used=last.total_tokens if last is not None else None,
-                    context_window=v.number(info, "model_context_window"),
+                    context_window=fields.integer(info, "model_context_window"),
                 )
             )
         limit = v.rate_limit_of(message.get("rate_limits"))
@@ -184,26 +183,27 @@ class CoreEvents(ToolEvents):
             self._ledger.put(limit)
 
     def _session_configured(self, message: Native) -> None:
-        session = v.text(message, "thread_id", "session_id")
+        session = fields.text(message, "thread_id", "session_id")
         if session is not None:
             self._ledger.name_session(session)
         self._settings({"thread_settings": {**message, "effort": message.get("reasoning_effort")}})
 
     def _settings(self, message: Native) -> None:
-        settings = v.record(message, "thread_settings")
-        mode = v.record(settings, "collaboration_mode")
+        settings = fields.mapping(message, "thread_settings")
+        mode = fields.mapping(settings, "collaboration_mode")
         self._ledger.put(
             ev.SessionStarted(
-                model=v.text(settings, "model"),
-                effort=v.text(settings, "effort") or v.text(v.record(mode, "settings"), "reasoning_effort"),
-                cwd=v.text(settings, "cwd"),
-                permission_mode=v.text(settings, "approval_policy"),
-                mode=v.text(mode, "mode"),
+                model=fields.text(settings, "model"),
+                effort=fields.text(settings, "effort")
+                or fields.text(fields.mapping(mode, "settings"), "reasoning_effort"),
+                cwd=fields.text(settings, "cwd"),
+                permission_mode=fields.text(settings, "approval_policy"),
+                mode=fields.text(mode, "mode"),
             )
         )
 
     def _renamed(self, message: Native) -> None:
-        self._ledger.put(ev.SessionUpdated(title=v.text(message, "thread_name")))
+        self._ledger.put(ev.SessionUpdated(title=fields.text(message, "thread_name")))
 
     # --- requests ----------------------------------------------------------------------------------------
 
@@ -217,20 +217,20 @@ class CoreEvents(ToolEvents):
         call_id = call_of(message)
         self.turns.put(
             ev.PermissionRequested(
-                request_id=v.text(message, "approval_id") or call_id,
+                request_id=fields.text(message, "approval_id") or call_id,
                 call_id=call_id,
                 tool_name=name,
                 kind=kind,
                 input=given,
-                reason=v.text(message, "reason"),
-                blocked_path=v.text(message, "grant_root"),
+                reason=fields.text(message, "reason"),
+                blocked_path=fields.text(message, "grant_root"),
             )
         )
 
     # --- everything else ---------------------------------------------------------------------------------
 
     def _plan(self, message: Native) -> None:
-        entries = plan_entries(message.get("plan"))
+        entries = plan_entries(message)
         self.turns.put(ev.PlanUpdated(entries=entries))
 
     def _context_compacted(self, message: Native) -> None:
@@ -247,7 +247,7 @@ class CoreEvents(ToolEvents):
         self.turns.put(ev.ContextCompacted(trigger="manual" if manual else "auto", summary=summary))
 
     def _review(self, phase: str, message: Native) -> None:
-        self.review(phase, v.text(message, "user_facing_hint"))
+        self.review(phase, fields.text(message, "user_facing_hint"))
 
     def review(self, phase: str, hint: str | None) -> None:
         self._ledger.put(ev.SessionStatus(status=f"{phase}_review", message=hint))
@@ -258,29 +258,30 @@ class CoreEvents(ToolEvents):
             self._ledger.put(ev.Error(message=error.message, code=error.code))
 
     def _stream_error(self, message: Native) -> None:
-        said = v.text(message, "message") or ""
+        said = fields.text(message, "message") or ""
         self._ledger.put(
             v.retry_of(said) or ev.Error(message=said, code=v.error_code(message), will_retry=True)
         )
 
     def _notice(self, message: Native, code: str | None) -> None:
-        said = " ".join(part for key in ("message", "summary", "details") if (part := v.text(message, key)))
+        said = " ".join(
+            part for key in ("message", "summary", "details") if (part := fields.text(message, key))
+        )
         severity: Any = "info" if code in (None, "undo") else "warning"
         self._ledger.put(ev.Notice(severity=severity, message=said, code=code))
 
     def _rolled_back(self, message: Native) -> None:
-        turns = v.number(message, "num_turns")
+        turns = fields.integer(message, "num_turns")
         self.turns.rebase()
         self._ledger.put(ev.SessionStatus(status="rolled_back", message=f"{turns} turns taken back"))
 
 
-def plan_entries(plan: Any) -> list[ev.PlanEntry]:
-    """The steps of update_plan: [{step, status}]."""
+def plan_entries(native: Any) -> list[ev.PlanEntry]:
+    """The steps in `plan`, the argument of update_plan: [{step, status}]."""
     return [
         ev.PlanEntry(
-            text=v.text(step, "step", "text") or "",
-            status=_PLAN.get(v.text(step, "status") or "", "pending"),
+            text=fields.text(step, "step", "text") or "",
+            status=_PLAN.get(fields.text(step, "status") or "", "pending"),
         )
-        for step in (plan if isinstance(plan, list) else ())
-        if isinstance(step, dict)
+        for step in fields.mappings(native, "plan")
     ]

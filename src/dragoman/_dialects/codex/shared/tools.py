@@ -8,6 +8,7 @@ from typing import Any
 from dragoman._dialects.codex.shared import values as v
 from dragoman._dialects.codex.shared.turns import Turns
 from dragoman._model import events as ev
+from dragoman._wire import fields
 from dragoman._wire.ledger import Ledger
 
 Native = dict[str, Any]
@@ -42,10 +43,10 @@ class ToolEvents:
         self.turns.put(self._command(message))
 
     def _command(self, message: Native) -> ev.ToolStarted:
-        return v.shell_started(call_of(message), message.get("command"), v.text(message, "cwd"))
+        return v.shell_started(call_of(message), message.get("command"), fields.text(message, "cwd"))
 
     def _command_output(self, message: Native) -> None:
-        chunk = v.text(message, "chunk") or ""
+        chunk = fields.text(message, "chunk") or ""
         try:
             output = base64.b64decode(chunk, validate=True).decode("utf-8", "replace")
         except (binascii.Error, ValueError):
@@ -54,11 +55,11 @@ class ToolEvents:
 
     def _command_end(self, message: Native) -> None:
         self.begun(self._command(message))
-        output = v.text(message, "aggregated_output")
+        output = fields.text(message, "aggregated_output")
         if output is None:
-            output = (v.text(message, "stdout") or "") + (v.text(message, "stderr") or "")
-        code = v.number(message, "exit_code")
-        status = v.STATUSES.get(v.text(message, "status") or "")
+            output = (fields.text(message, "stdout") or "") + (fields.text(message, "stderr") or "")
+        code = fields.integer(message, "exit_code")
+        status = v.STATUSES.get(fields.text(message, "status") or "")
         self.turns.late(
             ev.ToolEnded(
                 call_id=call_of(message),
@@ -85,16 +86,16 @@ class ToolEvents:
         changes = v.changes_of(native, call_id)
         self.begun(v.patch_started(call_id, changes, native))
         ok = message.get("success") is not False
-        status = v.STATUSES.get(v.text(message, "status") or "") or ("completed" if ok else "failed")
-        output = (v.text(message, "stdout") or "") + (v.text(message, "stderr") or "")
+        status = v.STATUSES.get(fields.text(message, "status") or "") or ("completed" if ok else "failed")
+        output = (fields.text(message, "stdout") or "") + (fields.text(message, "stderr") or "")
         self.change(changes, "applied" if status == "completed" else "failed")
         error = None if status == "completed" else ev.ErrorInfo(message=output or status)
         self.turns.late(ev.ToolEnded(call_id=call_id, status=status, output=output, error=error))
 
     def _mcp(self, message: Native) -> ev.ToolStarted:
-        call = v.record(message, "invocation")
+        call = fields.mapping(message, "invocation")
         return v.mcp_started(
-            call_of(message), v.text(call, "server"), v.text(call, "tool"), call.get("arguments")
+            call_of(message), fields.text(call, "server"), fields.text(call, "tool"), call.get("arguments")
         )
 
     def _mcp_begin(self, message: Native) -> None:
@@ -102,7 +103,7 @@ class ToolEvents:
 
     def _mcp_end(self, message: Native) -> None:
         self.begun(self._mcp(message))
-        native = v.record(message, "result")
+        native = fields.mapping(message, "result")
         result = v.Result(native.get("Ok", native), native.get("Err"))
         self.turns.late(
             ev.ToolEnded(
@@ -120,7 +121,7 @@ class ToolEvents:
         self.turns.put(ev.ToolStarted(call_id=call_of(message), name="web_search", kind="browse"))
 
     def _search_end(self, message: Native) -> None:
-        self.searched(call_of(message), v.text(message, "query"), message.get("action"))
+        self.searched(call_of(message), fields.text(message, "query"), message.get("action"))
 
     def searched(self, call_id: str, query: str | None, action: Any) -> None:
         """What was looked for is known only when it is over."""
@@ -134,7 +135,7 @@ class ToolEvents:
         self.turns.late(ev.ToolEnded(call_id=call_id, status="completed"))
 
     def _image_viewed(self, message: Native) -> None:
-        self.viewed(call_of(message), v.text(message, "path"))
+        self.viewed(call_of(message), fields.text(message, "path"))
 
     def viewed(self, call_id: str, path: str | None) -> None:
         self.begun(
@@ -151,4 +152,4 @@ class ToolEvents:
 
 
 def call_of(message: Native) -> str:
-    return v.text(message, "call_id", "id", "item_id") or ""
+    return fields.text(message, "call_id", "id", "item_id") or ""

@@ -12,6 +12,7 @@ from dragoman._model import events as ev
 from dragoman._model import patches, toolnames
 from dragoman._model.content import ContentBlock
 from dragoman._model.usage import Usage
+from dragoman._wire import fields
 from dragoman._wire.content import blocks_of, plain, text_of_content
 
 STATUSES: Final[dict[str, ev.ToolStatus]] = {
@@ -32,23 +33,6 @@ SHELLS: Final = frozenset(("shell", "exec_command", "local_shell", "shell_comman
 """The names under which models have called the shell."""
 
 
-def text(native: Any, *keys: str) -> str | None:
-    """The first of these fields that is a string."""
-    if not isinstance(native, dict):
-        return None
-    return next((native[key] for key in keys if isinstance(native.get(key), str)), None)
-
-
-def number(native: Any, key: str) -> int | None:
-    value = native.get(key) if isinstance(native, dict) else None
-    return value if type(value) is int else None
-
-
-def record(native: Any, key: str) -> dict[str, Any]:
-    value = native.get(key) if isinstance(native, dict) else None
-    return value if isinstance(value, dict) else {}
-
-
 # --- counts ------------------------------------------------------------------------------------------------
 
 
@@ -56,14 +40,13 @@ def usage_of(native: Any) -> Usage | None:
     """Input counts what was cached, output what was reasoned. `reasoning_tokens` is the specification's word."""
     if not isinstance(native, dict):
         return None
-    reasoning = number(native, "reasoning_output_tokens")
     usage = Usage(
-        input_tokens=number(native, "input_tokens"),
-        cache_read_tokens=number(native, "cached_input_tokens"),
-        cache_write_tokens=number(native, "cache_write_input_tokens"),
-        output_tokens=number(native, "output_tokens"),
-        reasoning_tokens=reasoning if reasoning is not None else number(native, "reasoning_tokens"),
-        total_tokens=number(native, "total_tokens"),
+        input_tokens=fields.integer(native, "input_tokens"),
+        cache_read_tokens=fields.integer(native, "cached_input_tokens"),
+        cache_write_tokens=fields.integer(native, "cache_write_input_tokens"),
+        output_tokens=fields.integer(native, "output_tokens"),
+        reasoning_tokens=fields.integer(native, "reasoning_output_tokens", "reasoning_tokens"),
+        total_tokens=fields.integer(native, "total_tokens"),
     )
     return usage if usage else None
 
@@ -71,19 +54,21 @@ def usage_of(native: Any) -> Usage | None:
 def rate_limit_of(native: Any) -> ev.RateLimit | None:
     """None where nothing is said: most lines have all fields null."""
     windows = [
-        {"name": name, **window} for name in ("primary", "secondary") if (window := record(native, name))
+        {"name": name, **window}
+        for name in ("primary", "secondary")
+        if (window := fields.mapping(native, name))
     ]
-    plan, reached = text(native, "plan_type"), text(native, "rate_limit_reached_type")
-    credits = native.get("credits") if isinstance(native, dict) else None
+    plan, reached = fields.text(native, "plan_type"), fields.text(native, "rate_limit_reached_type")
+    credits = fields.value(native, "credits")
     if not windows and plan is None and reached is None and credits is None:
         return None
-    resets = next((window["resets_at"] for window in windows if number(window, "resets_at")), None)
+    resets = next((window["resets_at"] for window in windows if fields.integer(window, "resets_at")), None)
     return ev.RateLimit(status=reached, resets_at=resets, windows=windows, credits=credits, plan=plan)
 
 
 def milliseconds(duration: Any) -> float | None:
     """A duration as Rust writes it, {secs, nanos}."""
-    seconds, nanos = number(duration, "secs"), number(duration, "nanos")
+    seconds, nanos = fields.integer(duration, "secs"), fields.integer(duration, "nanos")
     return None if seconds is None else seconds * 1000 + (nanos or 0) / 1_000_000
 
 
@@ -115,14 +100,14 @@ def error_of(native: Any) -> ev.ErrorInfo | None:
     """An error in whichever of its forms: text, {message}, {message, codex_error_info}."""
     if isinstance(native, str):
         return ev.ErrorInfo(message=native)
-    message = text(native, "message")
+    message = fields.text(native, "message")
     return None if message is None else ev.ErrorInfo(message=message, code=error_code(native))
 
 
 def error_code(native: Any) -> str | None:
     """`codex_error_info` is a word, or an object whose one key is the word."""
     for key in ("codex_error_info", "codexErrorInfo", "code"):
-        value = native.get(key) if isinstance(native, dict) else None
+        value = fields.value(native, key)
         if isinstance(value, dict) and value:
             value = next(iter(value))
         if isinstance(value, str):
@@ -217,19 +202,19 @@ def changes_of(native: Any, call_id: str) -> list[ev.FileChanged]:
 
 
 def _change(item: Any, call_id: str) -> ev.FileChanged | None:
-    path = text(item, "path", "file_path")
+    path = fields.text(item, "path", "file_path")
     if path is None:
         return None
     kind: Any = item.get("change", item.get("kind", "update"))
     detail = {**item, **kind} if isinstance(kind, dict) else item
     if isinstance(kind, dict):
-        word = text(kind, "type")
+        word = fields.text(kind, "type")
         if word is None and (word := next(iter(kind), "update")) in _CHANGES:
-            detail = {**item, **record(kind, word)}
+            detail = {**item, **fields.mapping(kind, word)}
         kind = word
     change: Any = _CHANGES.get(kind, "modified") if isinstance(kind, str) else "modified"
-    move_to, diff = text(detail, "move_path", "movePath"), text(detail, "unified_diff", "diff")
-    content = text(detail, "content")
+    move_to, diff = fields.text(detail, "move_path", "movePath"), fields.text(detail, "unified_diff", "diff")
+    content = fields.text(detail, "content")
     if move_to is not None:
         change = "moved"
     before, after = (content, None) if change == "deleted" else (None, content)
@@ -253,7 +238,7 @@ class Result:
         self.structured: Any = None
         if isinstance(native, dict):
             self.structured = native.get("structured_content", native.get("structuredContent"))
-        self.failed = isinstance(native, dict) and (native.get("isError") or native.get("is_error")) is True
+        self.failed = fields.flag(native, "isError", "is_error")
         self.error = error_of(error)
         if self.error is None and self.failed:
             self.error = ev.ErrorInfo(message=self.output or "the tool failed")

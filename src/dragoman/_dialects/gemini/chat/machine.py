@@ -221,7 +221,7 @@ class GeminiChat(Machine):
             self._counted(entry, entry.tokens)
         for part in parts:
             if part.kind == "call":
-                self._called(m.ToolCall(**_call(part.value)), known, entry, replay)
+                self._called(translate.call_of(part.value), known, entry, replay)
         for call in entry.toolCalls or ():
             self._called(call, known, entry, replay)
         if self._turn is not None and self._subagent is None and not replay:
@@ -314,15 +314,6 @@ class GeminiChat(Machine):
             answers = self.ledger.tool_open(ended.call_id)
         if answers:
             self._put(ended)
-
-
-def _call(native: dict[str, Any]) -> dict[str, Any]:
-    call_id, name = native.get("id"), native.get("name")
-    return {
-        "id": call_id if isinstance(call_id, str) else "",
-        "name": name if isinstance(name, str) else "",
-        "args": native.get("args"),
-    }
 
 
 MACHINE = GeminiChat

@@ -9,6 +9,7 @@ from dragoman._model import events as ev
 from dragoman._model import patches
 from dragoman._model.content import AudioBlock, ContentBlock, ImageBlock, ResourceBlock, UnknownBlock
 from dragoman._model.usage import Usage
+from dragoman._wire import fields
 
 # --- content -----------------------------------------------------------------------------------------------
 
@@ -29,7 +30,7 @@ def parts_of(content: Any) -> Iterator[Part]:
         elif not isinstance(item, dict):
             continue
         elif isinstance(text := item.get("text"), str):
-            yield Part("thought" if item.get("thought") is True else "text", text)
+            yield Part("thought" if fields.flag(item, "thought") else "text", text)
         elif isinstance(call := item.get("functionCall"), dict):
             yield Part("call", call)
         elif isinstance(answer := item.get("functionResponse"), dict):
@@ -41,11 +42,11 @@ def parts_of(content: Any) -> Iterator[Part]:
 def _block(item: dict[str, Any]) -> ContentBlock:
     data, file = item.get("inlineData"), item.get("fileData")
     if isinstance(data, dict):
-        mime = _str(data, "mimeType")
+        mime = fields.text(data, "mimeType")
         kind = AudioBlock if (mime or "").startswith("audio/") else ImageBlock
-        return kind(mime_type=mime, data=_str(data, "data"))
-    if isinstance(file, dict) and (uri := _str(file, "fileUri")) is not None:
-        return ResourceBlock(uri=uri, mime_type=_str(file, "mimeType"))
+        return kind(mime_type=mime, data=fields.text(data, "data"))
+    if (uri := fields.text(file, "fileUri")) is not None:
+        return ResourceBlock(uri=uri, mime_type=fields.text(file, "mimeType"))
     return UnknownBlock(native=item)
 
 
@@ -121,13 +122,19 @@ def tool_ended(call: m.ToolCall) -> ev.ToolEnded | None:
     )
 
 
+def call_of(native: dict[str, Any]) -> m.ToolCall:
+    """The call in a bare functionCall (`id`, `name`, `args`), as history has it."""
+    return m.ToolCall(
+        id=fields.text(native, "id") or "", name=fields.text(native, "name") or "", args=native.get("args")
+    )
+
+
 def answered(answer: dict[str, Any], *, replay: bool) -> ev.ToolEnded:
-    """A bare functionResponse, as history has it."""
+    """The end of a call in a bare functionResponse (`id`, `response`), as history has it."""
     response = answer.get("response")
-    given = response if isinstance(response, dict) else {}
-    output, error = _str(given, "output"), _str(given, "error")
+    output, error = fields.text(response, "output"), fields.text(response, "error")
     return ev.ToolEnded(
-        call_id=_str(answer, "id") or "",
+        call_id=fields.text(answer, "id") or "",
         status="completed" if error is None else "failed",
         output=output if error is None else error,
         error=ev.ErrorInfo(message=error) if error is not None else None,
@@ -140,7 +147,7 @@ def _answer(result: Any) -> tuple[str | None, str | None]:
     for part in _list(result):
         response = part["functionResponse"].get("response") if _is_answer(part) else None
         if isinstance(response, dict):
-            return _str(response, "output"), _str(response, "error")
+            return fields.text(response, "output"), fields.text(response, "error")
     return None, None
 
 
@@ -159,16 +166,16 @@ def _unwrapped(answer: str) -> tuple[str, int | None]:
 def change_of(call: m.ToolCall) -> ev.FileChanged | None:
     """What an edit did to its file."""
     diff = call.resultDisplay
-    path = (_str(diff, "filePath") or _str(diff, "fileName")) if isinstance(diff, dict) else None
+    path = fields.text(diff, "filePath") or fields.text(diff, "fileName")
     if not isinstance(diff, dict) or "fileDiff" not in diff or path is None:
         return None
-    before, after = _str(diff, "originalContent"), _str(diff, "newContent")
-    created = diff.get("isNewFile") is True or before is None
+    before, after = fields.text(diff, "originalContent"), fields.text(diff, "newContent")
+    created = fields.flag(diff, "isNewFile") or before is None
     before = None if created else before
     return ev.FileChanged(
         path=path,
         change="created" if created else "modified",
-        diff=patches.from_texts(path, before, after) if after is not None else _str(diff, "fileDiff"),
+        diff=patches.from_texts(path, before, after) if after is not None else fields.text(diff, "fileDiff"),
         before=before,
         after=after,
         call_id=call.id,
@@ -199,8 +206,3 @@ def _is_answer(part: Any) -> bool:
 
 def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
-
-
-def _str(native: dict[str, Any], key: str) -> str | None:
-    value = native.get(key)
-    return value if isinstance(value, str) else None

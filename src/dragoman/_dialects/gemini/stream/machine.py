@@ -12,6 +12,7 @@ from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Exit
+from dragoman._wire import fields
 from dragoman._wire.jsontext import Invalid, Unknown, repaired_text
 from dragoman._wire.ledger import Ledger
 from dragoman._wire.machine import Machine
@@ -128,8 +129,8 @@ class GeminiStream(Machine):
                 errors=[translate.words_of(failure) for failure in failures if translate.is_error(failure)],
                 usage=translate.usage_of(result.stats),
                 model_usage=translate.models_of(result.stats),
-                cost_usd=translate.number(result.stats, "total_cost_usd"),
-                duration_ms=translate.number(result.stats, "duration_ms"),
+                cost_usd=fields.number(result.stats, "total_cost_usd"),
+                duration_ms=fields.number(result.stats, "duration_ms"),
                 ext={"gemini.stats": result.stats} if result.stats else {},
             )
         )

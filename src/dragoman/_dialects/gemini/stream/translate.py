@@ -7,7 +7,8 @@ from dragoman._dialects.gemini.stream import messages as m
 from dragoman._model import events as ev
 from dragoman._model import patches, toolnames
 from dragoman._model.usage import ModelUsage, Usage
-from dragoman._wire.jsontext import Invalid, parse
+from dragoman._wire import fields
+from dragoman._wire.jsontext import parse
 
 # --- tools -------------------------------------------------------------------------------------------------
 
@@ -53,8 +54,8 @@ def tool_ended(call_id: str, name: str, result: m.ToolResult | m.ToolCall, outpu
 def call_of(message: m.ToolCall) -> tuple[str | None, str | None, Any]:
     """Id, name and input of a call, under whichever names."""
     inner = message.value or {}
-    call_id = message.tool_id or message.id or _str(inner, "callId") or _str(inner, "id")
-    name = message.tool_name or message.name or _str(inner, "name")
+    call_id = message.tool_id or message.id or fields.text(inner, "callId") or fields.text(inner, "id")
+    name = message.tool_name or message.name or fields.text(inner, "name")
     inputs = (message.parameters, message.args, inner.get("args"))
     return call_id, name, next((input for input in inputs if input is not None), None)
 
@@ -62,16 +63,15 @@ def call_of(message: m.ToolCall) -> tuple[str | None, str | None, Any]:
 def change_of(call_id: str, name: str, input: Any, *, failed: bool) -> ev.FileChanged | None:
     """What an edit was asked to do: the result does not say what it did. Whether a file that is written was
     there before is not known either; the session file knows (see views/enrich)."""
-    given = input if isinstance(input, dict) else {}
-    found = toolnames.locations_of(given)
+    found = toolnames.locations_of(input)
     if toolnames.kind_of(name) != "edit" or not found:
         return None
-    path, old, new = found[0].path, _str(given, "old_string"), _str(given, "new_string")
+    path, old, new = found[0].path, fields.text(input, "old_string"), fields.text(input, "new_string")
     return ev.FileChanged(
         path=path,
         change="created" if old == "" else "modified",
         diff=None if failed or new is None else patches.from_texts(path, old or None, new),
-        after=None if failed else _str(given, "content"),
+        after=None if failed else fields.text(input, "content"),
         call_id=call_id,
         phase="failed" if failed else "applied",
     )
@@ -147,7 +147,7 @@ def error_info(native: Any) -> ev.ErrorInfo | None:
         return None
     code = native.get("type", native.get("code"))
     return ev.ErrorInfo(
-        message=_str(native, "message") or "unknown error",
+        message=fields.text(native, "message") or "unknown error",
         code=str(code) if isinstance(code, (str, int)) else None,
     )
 
@@ -165,9 +165,8 @@ def _http_code(message: str) -> str | None:
     """The status in an API's answer that the message repeats."""
     match = _API_ERROR.search(message)
     answer = parse(match[1].encode("utf-8", "replace")) if match is not None else None
-    inner = answer.get("error") if isinstance(answer, dict) and not isinstance(answer, Invalid) else None
-    code = inner.get("code") if isinstance(inner, dict) else None
-    return str(code) if type(code) is int else None
+    code = fields.integer(fields.mapping(answer, "error"), "code")
+    return str(code) if code is not None else None
 
 
 # --- what it took ------------------------------------------------------------------------------------------
@@ -179,29 +178,20 @@ def usage_of(stats: dict[str, Any] | None) -> Usage | None:
 
 
 def models_of(stats: dict[str, Any] | None) -> dict[str, ModelUsage]:
-    models = (stats or {}).get("models")
-    return {
-        name: _count(item, ModelUsage())
-        for name, item in (models.items() if isinstance(models, dict) else ())
-        if isinstance(item, dict)
-    }
+    models = fields.mapping(stats, "models")
+    return {name: _count(item, ModelUsage()) for name, item in models.items() if isinstance(item, dict)}
 
 
 def _count(native: dict[str, Any], usage: Any) -> Any:
-    usage.input_tokens = _int(native, "input_tokens")
-    usage.cache_read_tokens = _int(native, "cached", "cache_tokens")
-    usage.output_tokens = _int(native, "output_tokens")
-    usage.reasoning_tokens = _int(native, "thought_tokens")
-    usage.total_tokens = _int(native, "total_tokens")
+    usage.input_tokens = fields.integer(native, "input_tokens")
+    usage.cache_read_tokens = fields.integer(native, "cached", "cache_tokens")
+    usage.output_tokens = fields.integer(native, "output_tokens")
+    usage.reasoning_tokens = fields.integer(native, "thought_tokens")
+    usage.total_tokens = fields.integer(native, "total_tokens")
     counts = (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens)
     if None not in counts and sum(counts) <= (usage.total_tokens or 0):  # thoughts are counted beside
         usage.output_tokens += usage.reasoning_tokens
     return usage
-
-
-def number(native: dict[str, Any] | None, key: str) -> float | None:
-    value = (native or {}).get(key)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
 
 
 # -----------------------------------------------------------------------------------------------------------
@@ -211,14 +201,6 @@ def thought_text(thought: m.Thought) -> str:
     native = thought.value if thought.value is not None else thought.content
     if not isinstance(native, dict):
         return native if isinstance(native, str) else ""
-    subject, said = _str(native, "subject"), _str(native, "description") or _str(native, "text")
+    subject = fields.text(native, "subject")
+    said = fields.text(native, "description") or fields.text(native, "text")
     return "\n".join(part for part in (f"**{subject}**" if subject else None, said) if part)
-
-
-def _str(native: dict[str, Any], key: str) -> str | None:
-    value = native.get(key)
-    return value if isinstance(value, str) else None
-
-
-def _int(native: dict[str, Any], *keys: str) -> int | None:
-    return next((native[key] for key in keys if type(native.get(key)) is int), None)
