@@ -171,11 +171,8 @@ def _resolved(agent: str | Agent | SessionConfig, fields: dict[str, Any]) -> tup
 
 def _handlers(fields: dict[str, Any]) -> Handlers:
     """Those among the arguments."""
-    approve = fields.get("approve")
-    if callable(approve):
-        fields["approve"] = "ask"
     return Handlers(
-        approve=approve if callable(approve) else None,
+        approve=fields.pop("approve") if callable(fields.get("approve")) else None,
         answer=fields.pop("answer", None),
         serve=fields.pop("serve", None),
         timeout=fields.pop("handler_timeout", None),

@@ -45,13 +45,13 @@ DIALECTS: dict[str, Dialect] = {
 }
 
 
-def machine_for(dialect: str, agent: str = "", *, native: bool = False) -> Machine:
+def machine_for(dialect: str, agent: str = "") -> Machine:
     """A new machine for one run of `dialect`."""
     record = DIALECTS.get(dialect)
     if record is None:
         raise UsageError(f"no dialect is called {dialect!r}; known are: {', '.join(DIALECTS)}")
     machine: type[Machine] = record.part("machine").MACHINE
-    return machine(agent or record.agent, native=native)
+    return machine(agent or record.agent)
 
 
 def detect(lines: Sequence[bytes]) -> str | None:

@@ -11,7 +11,7 @@ from dragoman._model.frames import Exit
 from dragoman._projections import published
 from dragoman._wire import event_json
 from dragoman._wire.jsontext import Invalid
-from dragoman._wire.machine import Machine
+from dragoman._wire.machine import Machine, StartOptions
 from dragoman._wire.nativeline import detach
 
 
@@ -34,13 +34,16 @@ def convert(
         return _decoded(opened)
     if opened.kind == "view":
         return _read_back(opened)
-    machine = machine_for(opened.launch.dialect, opened.launch.agent, native=native)
-    return _interpreted(opened, machine, exit_of(exit) if isinstance(exit, int) else exit)
+    machine = machine_for(opened.launch.dialect, opened.launch.agent)
+    options = StartOptions(keeps_lines=native)
+    return _interpreted(opened, machine, options, exit_of(exit) if isinstance(exit, int) else exit)
 
 
-def _interpreted(source: Source, machine: Machine, exit: Exit | None) -> Iterator[Event]:
+def _interpreted(
+    source: Source, machine: Machine, options: StartOptions, exit: Exit | None
+) -> Iterator[Event]:
     with closing(source):
-        yield from machine.start(source.launch).events
+        yield from machine.start(source.launch, options).events
         for frame in source:
             yield from machine.receive(frame).events
         yield from machine.end(exit or source.exit or Exit()).events

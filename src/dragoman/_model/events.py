@@ -251,6 +251,8 @@ class TurnEnded(Event, tag="turn.ended"):
     steps: int | None = None
     denials: list[Denial] = field(default_factory=list)
     structured_output: Any = None
+    message_ids: list[str] = field(default_factory=list)
+    """The user's messages that this turn took, where the agent names them."""
 
 
 # --- tools -------------------------------------------------------------------------------------------------

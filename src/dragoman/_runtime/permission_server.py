@@ -11,8 +11,8 @@ from typing import Any, BinaryIO, Final
 
 from dragoman._model import toolnames
 from dragoman._model.events import PermissionRequested
+from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
-from dragoman._policy.rules import Asked
 from dragoman._runtime.requests import NOBODY
 from dragoman._wire.jsonrpc import Peer, Request
 from dragoman._wire.lines import LineSplitter
@@ -79,12 +79,12 @@ def by_policy(policy: Policy, agent: str, cwd: str | None, ask: str | None = Non
     """Decides as a session with this policy would. `ask` is the socket of a program to be asked."""
 
     def decide(arguments: dict[str, Any]) -> Answer:
-        request = requested(arguments, agent)
-        verdict = policy.verdict(Asked.of(request, cwd))
-        if verdict.effect == "allow":
+        request = PermissionRequest(requested(arguments, agent), cwd)
+        decision = policy.decide(request)
+        if decision.effect == "allow":
             return {"behavior": "allow", "updatedInput": request.input}
-        if verdict.effect == "deny":
-            return {"behavior": "deny", "message": verdict.message or "Denied."}
+        if decision.effect == "deny":
+            return {"behavior": "deny", "message": decision.message or "Denied."}
         return asked_at(ask, arguments) if ask is not None else {"behavior": "deny", "message": NOBODY}
 
     return decide

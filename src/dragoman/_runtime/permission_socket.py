@@ -2,7 +2,7 @@
 
     async with permission_socket.listen(path, handler): ...
 
-`handler(request)` gets a PermissionRequested and says True, False or an Answer, as a session's handler does.
+`handler(request)` gets a PermissionRequest and returns True, False or an Answer, as a session's `approve` does.
 """
 
 import json
@@ -17,10 +17,10 @@ from anyio.abc import SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from dragoman._model.commands import Answer
-from dragoman._model.events import PermissionRequested
+from dragoman._policy.permission import PermissionRequest
 from dragoman._runtime.permission_server import requested
 
-Handler = Callable[[PermissionRequested], Awaitable[bool | Answer]]
+Handler = Callable[[PermissionRequest], Awaitable[bool | Answer]]
 
 LONGEST: Final = 64 * 1024 * 1024
 """Bytes that a tool's input may have."""
@@ -64,17 +64,17 @@ async def _answer(stream: SocketStream, handler: Handler, agent: str) -> dict[st
     try:
         line = await BufferedByteReceiveStream(stream).receive_until(b"\n", LONGEST)
         arguments = json.loads(line)
-        request = requested(arguments if isinstance(arguments, dict) else {}, agent)
+        request = PermissionRequest(requested(arguments if isinstance(arguments, dict) else {}, agent))
     except (ValueError, RecursionError, *_CUT) as error:
         return {"behavior": "deny", "message": f"Denied: the request was not understood ({error})."}
     try:
         return _worded(request, await handler(request))
     except Exception as error:
-        log.exception("the handler failed on a permission for %s", request.tool_name)
+        log.exception("the handler failed on a permission for %s", request.tool)
         return {"behavior": "deny", "message": f"Denied: the handler that was asked failed with {error!r}."}
 
 
-def _worded(request: PermissionRequested, verdict: bool | Answer) -> dict[str, Any]:
+def _worded(request: PermissionRequest, verdict: bool | Answer) -> dict[str, Any]:
     answer = verdict if isinstance(verdict, Answer) else None
     allowed = answer.decision == "allow" if answer is not None else bool(verdict)
     if not allowed:

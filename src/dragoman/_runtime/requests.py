@@ -64,9 +64,6 @@ class Handlers(Struct, frozen=True, kw_only=True):
     answer: AnswerHandler | None = None
     serve: ServeHandler | None = None
     timeout: float | None = None
-    nobody: str = NOBODY
-    """What the agent is told where a permission is asked and there is no handler."""
-    nobody_rule: str = "no handler"
 
 
 class Requests:
@@ -89,7 +86,7 @@ class Requests:
             elif isinstance(request, PermissionRequested) and (settled := self._settled(request)) is not None:
                 self._respond(request, settled)
             elif self._handler_of(request) is None:
-                self._respond(request, self._nobody(request))
+                self._respond(request, _nobody(request))
             else:
                 self._run.tasks.start_soon(self._ask, request)
 
@@ -130,11 +127,6 @@ class Requests:
         except OSError as error:
             log.warning("the answer holds for this session only: %s", error)
 
-    def _nobody(self, request: Request) -> Response:
-        """The answer where there is no handler. A host call gets none: no opinion."""
-        handlers = self._handlers
-        return _refusal(request, handlers.nobody, by="policy", rule=handlers.nobody_rule, host_error=None)
-
     # --- asking a handler --------------------------------------------------------------------------------
 
     def _handler_of(self, request: Request) -> Callable[[Any], Any] | None:
@@ -151,7 +143,7 @@ class Requests:
         """What the handler answers, in time; None if somebody answers it by hand, in time."""
         handler, limit = self._handler_of(request), self._handlers.timeout
         if handler is None:
-            return self._nobody(request)
+            return _nobody(request)
         shown = self._permission(request) if isinstance(request, PermissionRequested) else request
         try:
             with anyio.move_on_after(limit):
@@ -243,6 +235,11 @@ def _response_to(request: Request, reply: Any) -> Response | None:
             return reply
         expected = "a Reply, None or LATER"
     raise TypeError(f"it must return {expected}, not {reply!r:.80}")
+
+
+def _nobody(request: Request) -> Response:
+    """The answer where there is no handler. A host call gets none: no opinion."""
+    return _refusal(request, NOBODY, by="policy", rule="no handler", host_error=None)
 
 
 def _refusal(request: Request, message: str, *, by: By, rule: str | None, host_error: str | None) -> Response:

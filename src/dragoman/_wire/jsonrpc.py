@@ -36,6 +36,15 @@ class RpcError(Struct, frozen=True, omit_defaults=True):
     data: Any = None
 
 
+class Call(Struct):
+    """A request of ours that has no answer yet."""
+
+    method: str
+    params: Any = None
+    context: Any = None
+    """What the dialect wants to know when the answer comes."""
+
+
 class Response(Struct, frozen=True):
     """The answer to a request of ours; `method` is absent if we never asked."""
 
@@ -43,6 +52,7 @@ class Response(Struct, frozen=True):
     method: str | None = None
     params: Any = None
     """What we asked with."""
+    context: Any = None
     result: Any = None
     error: RpcError | None = None
 
@@ -56,7 +66,8 @@ class Peer:
     def __init__(self, version: str | None = "2.0") -> None:
         self._head: dict[str, Any] = {"jsonrpc": version} if version else {}
         self._next = 0
-        self._asked: dict[Id, tuple[str, Any]] = {}
+        self.in_flight: dict[Id, Call] = {}
+        """Requests of ours that were sent and have no answer yet."""
 
     # --- out ---------------------------------------------------------------------------------------------
 
@@ -65,7 +76,6 @@ class Peer:
         if id is None:
             id = self._next
             self._next += 1
-        self._asked[id] = (method, params)
         return self._line(id=id, method=method, params=params)
 
     def notify(self, method: str, params: Any = None) -> bytes:
@@ -92,18 +102,19 @@ class Peer:
         return [self._one(repaired(item)) for item in items]
 
     def sent(self, line: bytes) -> list[Incoming]:
-        """What a line of our own says, and remember what it asks (a replay has only the lines)."""
+        """What a line of our own says; its requests are in flight from now on."""
         found = [classify(repaired(item)) for item in _items(parse(line))]
         for item in found:
             if isinstance(item, Request):
-                self._asked[item.id] = (item.method, item.params)
+                self.in_flight[item.id] = Call(item.method, item.params)
         return found
 
     def _one(self, value: Any) -> Incoming:
         found = classify(value)
         if isinstance(found, Response) and found.id is not None:
-            method, params = self._asked.pop(found.id, (None, None))
-            return Response(found.id, method, params, found.result, found.error)
+            call = self.in_flight.pop(found.id, None)
+            if call is not None:
+                return Response(found.id, call.method, call.params, call.context, found.result, found.error)
         return found
 
 

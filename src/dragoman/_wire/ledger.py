@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct, field
 
 from dragoman._model import events as ev
+from dragoman._model.errors import UsageError
 from dragoman._model.events import Event, Request
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._model.usage import Usage, added
@@ -581,6 +582,24 @@ class Ledger:
             if not event.replay:
                 self._asked.append(event)
             self._emit(event)
+
+    def pending(self, request_id: str) -> Pending:
+        """The request with this id. Raises UsageError if it is not asked, or not any more."""
+        pending = self.requests.get(request_id)
+        if pending is None:
+            raise UsageError(f"no open request is called {request_id!r}: it was answered or withdrawn")
+        return pending
+
+    def withdraw(self, request_id: str, *, synthesized: bool = False) -> None:
+        """The agent no longer wants an answer."""
+        pending = self.requests.get(request_id)
+        if pending is None:
+            return
+        closing = _closing(pending.event, answered=False, refused=False)
+        if isinstance(closing, ev.HostAnswered):
+            closing.error = ev.ErrorInfo(message="withdrawn by the agent")
+        closing.synthesized = synthesized
+        self.put(closing)
 
     def wants(self, request: Request) -> bool:
         """Whether this very request still wants an answer."""

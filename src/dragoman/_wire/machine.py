@@ -73,11 +73,11 @@ class Machine(ABC):
         """Prompts that cannot be sent yet."""
         self._prompts: dict[bytes, Prompt] = {}
         """Prompts on their way, by the line that says them."""
-        self._turns: dict[str, int] = {}
+        self._turn_of: dict[str, int] = {}
         """The turns that took prompts, by the prompt's id."""
         self._untaken: dict[str, str | None] = {}
         """The user's messages that were sent and that no turn has taken: their texts, by message id."""
-        self._messages = 0
+        self._messages_sent = 0
         self._answers: list[bytes] = []
         self._stderr: deque[bytes] = deque(maxlen=STDERR_TAIL_LINES)
 
@@ -104,7 +104,7 @@ class Machine(ABC):
         elif frame.dir == "in":
             self._guarded(self.on_in, frame.line)
             if self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
-                self._turns[prompt.id or ""] = ledger.turn(prompt.session)
+                self._turn_of[prompt.id or ""] = ledger.turn(prompt.session)
         elif frame.dir == "err":
             self._stderr.append(frame.line[-STDERR_TAIL_BYTES:])
         elif (note := note_frames.read(frame.line)) is not None:
@@ -143,7 +143,7 @@ class Machine(ABC):
 
     def turn_of(self, prompt_id: str) -> int | None:
         """The number of the turn that took the prompt with this id; None while it is held."""
-        return self._turns.get(prompt_id)
+        return self._turn_of.get(prompt_id)
 
     def busy(self, session: str | None = None) -> bool:
         """Whether a turn is open or one is still to come of what we sent: in that session, else in any."""
@@ -166,6 +166,10 @@ class Machine(ABC):
     @abstractmethod
     def on_message(self, message: Any) -> None:
         """A message of the agent's. What makes no event becomes `native.known`."""
+
+    def name_of(self, line: bytes) -> str | None:
+        """What a line that made no event is called, if no message of it said so."""
+        return None
 
     def on_in(self, line: bytes) -> None:  # noqa: B027
         """A line the client wrote."""
@@ -190,8 +194,8 @@ class Machine(ABC):
 
     def new_message_id(self) -> str:
         """The id of a message of ours, where the agent takes one: a uuid, made of the run's seed and a counter."""
-        self._messages += 1
-        digest = sha256(f"{self.options.seed}/{self._messages}".encode()).hexdigest()
+        self._messages_sent += 1
+        digest = sha256(f"{self.options.seed}/{self._messages_sent}".encode()).hexdigest()
         return f"{digest[:8]}-{digest[8:12]}-4{digest[13:16]}-8{digest[17:20]}-{digest[20:32]}"
 
     # ---------------------------------------------------------------------------------------------------
@@ -203,12 +207,18 @@ class Machine(ABC):
             ledger.native_type = "blank"
             return
         for message in self.read(line):
-            if isinstance(message, Invalid):
-                ledger.put(NativeInvalid(reason=message.reason))
-            elif isinstance(message, Unknown):
-                ledger.put(NativeUnknown(native_type=message.native_type))
-            else:
-                self.on_message(message)
+            self.take(message)
+        if not ledger.frame_named and ledger.native_type is None:
+            ledger.native_type = self.name_of(line)
+
+    def take(self, message: Any) -> None:
+        """A message of the agent's, or what stands in the place of one."""
+        if isinstance(message, Invalid):
+            self.ledger.put(NativeInvalid(reason=message.reason))
+        elif isinstance(message, Unknown):
+            self.ledger.put(NativeUnknown(native_type=message.native_type))
+        else:
+            self.on_message(message)
 
     def _may_go(self, command: Prompt | Compact, ahead: Iterable[Prompt | Compact]) -> bool:
         """Prompts of one session keep their order; those of another one do not wait for them. One that names no

@@ -10,17 +10,16 @@ import click
 from dragoman._cli.terminal.console import Pen, console
 from dragoman._cli.terminal.formatting import plural
 from dragoman._cli.terminal.keyboard import Keyboard
-from dragoman._cli.terminal.live_run import Drive, interactive
+from dragoman._cli.terminal.live_run import LiveRun, interactive
 from dragoman._cli.terminal.renderer import Renderer
-from dragoman._cli.terminal.request_queue import Desk
+from dragoman._cli.terminal.request_queue import RequestQueue
 from dragoman._contract.invariants import broken
 from dragoman._files.convert import convert
 from dragoman._files.recording import read_recording
+from dragoman._model.commands import Answer
 from dragoman._model.config import SessionConfig
 from dragoman._model.events import Event, FileChanged, HostCalled, PermissionRequested, ToolStarted
-from dragoman._runtime.requests import Ruling, Verdict
-from dragoman._runtime.session import Session
-from dragoman._runtime.standing import Request
+from dragoman._policy.permission import PermissionRequest
 from dragoman._wire.event_json import encode
 from dragoman.testing._demo_agent import PROMPT, prepare
 
@@ -65,19 +64,22 @@ def command(ctx: click.Context, fast: bool) -> None:
 
 def _drive(config: SessionConfig, renderer: Renderer) -> tuple[list[Event], int]:
     """What happened, and the exit status."""
-    desk = Desk(renderer.show, Keyboard(renderer.pen))
+    keyboard = Keyboard(renderer.pen)
+    queue = RequestQueue(renderer.show, keyboard.permission, keyboard.question)
     live: list[Event] = []
 
     def see(event: Event) -> None:
         live.append(event)
-        desk.see(event)
+        queue.see(event)
 
-    handler = desk if interactive() else _yes
-    return live, Drive(config, see, handler, tell=renderer.remark).run()
+    approve = queue.approve if interactive() else _yes
+    run = LiveRun(config, see, approve=approve, answer=queue.answer, tell=renderer.remark)
+    keyboard.capabilities = run.capabilities
+    return live, run.run()
 
 
-async def _yes(request: Request, session: Session) -> Verdict:
-    return Ruling(verdict=True, rule="no terminal to ask at, and this is a demo")
+async def _yes(request: PermissionRequest) -> Answer:
+    return Answer(decision="allow", by="policy", rule="no terminal to ask at, and this is a demo")
 
 
 def _afterwards(pen: Pen, recording: Path, live: list[Event]) -> None:

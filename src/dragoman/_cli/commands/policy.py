@@ -10,8 +10,8 @@ from dragoman._model.config import APPROVE_MODES, Approve
 from dragoman._model.errors import UsageError
 from dragoman._model.events import PermissionRequested
 from dragoman._policy import rulebook
+from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
-from dragoman._policy.rules import Asked
 
 
 @click.group
@@ -42,13 +42,15 @@ def test(
         input=_input(tool, input),
         agent=agent,
     )
-    verdict = Policy(approve, rulebook.load(cwd, file)).verdict(Asked.of(request, cwd))
+    decision = Policy(approve, rulebook.load(cwd, file)).decide(PermissionRequest(request, cwd))
     if as_json:
-        click.echo(json.dumps({"effect": verdict.effect, "rule": verdict.rule, "message": verdict.message}))
+        click.echo(
+            json.dumps({"effect": decision.effect, "rule": decision.rule, "message": decision.message})
+        )
         return
-    click.echo(f"{verdict.effect}: {verdict.rule}")
-    if verdict.message:
-        click.echo(f"  the agent is told: {verdict.message}")
+    click.echo(f"{decision.effect}: {decision.rule}")
+    if decision.message:
+        click.echo(f"  the agent is told: {decision.message}")
 
 
 @command.command

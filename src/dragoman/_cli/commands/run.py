@@ -210,26 +210,36 @@ def drive(
     config: SessionConfig, images: list[ImageBlock], *, as_json: bool, viewer: Viewer | None = None
 ) -> int:
     """Run it, shown or as JSON; the exit status."""
-    from dragoman._cli.terminal.live_run import Drive, interactive
+    from dragoman._cli.terminal.live_run import LiveRun, interactive
 
     if viewer is not None:
-        status = Drive(config, lambda event: _write(viewer.see(event)), blocks=images).run()
+        status = LiveRun(config, lambda event: _write(viewer.see(event)), blocks=images).run()
         _write(viewer.end())
         return status
     if as_json:
-        return Drive(config, _write_event, blocks=images).run()
+        return LiveRun(config, _write_event, blocks=images).run()
 
     from dragoman._cli.terminal.console import console
     from dragoman._cli.terminal.keyboard import Keyboard
     from dragoman._cli.terminal.renderer import Renderer
-    from dragoman._cli.terminal.request_queue import Desk
+    from dragoman._cli.terminal.request_queue import RequestQueue
 
     renderer = Renderer(console())
     try:
         if interactive():
-            desk = Desk(renderer.show, Keyboard(renderer.pen))
-            return Drive(config, desk.see, desk, blocks=images, tell=renderer.remark).run()
-        return Drive(config, renderer.show, blocks=images).run()
+            keyboard = Keyboard(renderer.pen)
+            queue = RequestQueue(renderer.show, keyboard.permission, keyboard.question)
+            run = LiveRun(
+                config,
+                queue.see,
+                approve=queue.approve,
+                answer=queue.answer,
+                blocks=images,
+                tell=renderer.remark,
+            )
+            keyboard.capabilities = run.capabilities
+            return run.run()
+        return LiveRun(config, renderer.show, blocks=images).run()
     finally:
         renderer.close()
 

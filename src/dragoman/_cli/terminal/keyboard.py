@@ -13,12 +13,10 @@ from msgspec import Struct, structs
 
 from dragoman._cli.terminal.console import Pen, clean
 from dragoman._cli.terminal.formatting import asked, choices
-from dragoman._cli.terminal.request_queue import Question
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer, AnswerQuestion
 from dragoman._model.events import PermissionRequested, QuestionAsked
 from dragoman._policy import rulebook
-from dragoman._runtime.session import Session
 
 EDIT = "e"
 DENIED = "The user denied this."
@@ -121,19 +119,20 @@ class Keyboard:
     """Asks on the terminal and reads what is typed."""
 
     def __init__(self, pen: Pen) -> None:
+        self.capabilities: Collection[Capability] = ()
+        """What the agent can do."""
         self._pen = pen
 
-    async def __call__(self, request: Question, session: Session) -> Answer | AnswerQuestion:
+    def _begin(self) -> None:
         self._pen.still()
         _forget_typed()
-        if isinstance(request, PermissionRequested):
-            return await self._permission(request, session.capabilities)
-        return await self._question(request)
 
     # --- permissions -------------------------------------------------------------------------------------
 
-    async def _permission(self, request: PermissionRequested, can: Collection[Capability]) -> Answer:
-        choices = menu(request, can)
+    async def permission(self, request: PermissionRequested) -> Answer:
+        """The answer that was typed."""
+        self._begin()
+        choices = menu(request, self.capabilities)
         for key, choice in choices.items():
             self._pen.line(("  " + key.ljust(3), "bold yellow"), clean(choice.label))
         while True:
@@ -162,7 +161,9 @@ class Keyboard:
 
     # --- questions ---------------------------------------------------------------------------------------
 
-    async def _question(self, request: QuestionAsked) -> AnswerQuestion:
+    async def question(self, request: QuestionAsked) -> AnswerQuestion:
+        """The answers that were typed."""
+        self._begin()
         answer = AnswerQuestion(request=request.request_id)
         answers: dict[str, Any] = {}
         if request.mode == "url":

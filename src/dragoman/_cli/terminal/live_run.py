@@ -13,21 +13,13 @@ import click
 
 from dragoman._cli.terminal.exit_status import Outcome
 from dragoman._model.capabilities import Capability
-from dragoman._model.commands import Answer, AnswerQuestion, Reply
+from dragoman._model.commands import Answer
 from dragoman._model.config import SessionConfig
 from dragoman._model.content import ContentBlock
 from dragoman._model.errors import DragomanError, Unsupported
-from dragoman._model.events import (
-    Event,
-    PermissionRequested,
-    QuestionAsked,
-    SubagentEnded,
-    SubagentStarted,
-    TurnEnded,
-)
-from dragoman._runtime.requests import Handler, Ruling, Verdict
-from dragoman._runtime.session import Session
-from dragoman._runtime.standing import Request
+from dragoman._model.events import Event
+from dragoman._policy.permission import PermissionRequest
+from dragoman._runtime.requests import AnswerHandler, ApproveHandler
 from dragoman.api import open as open_session
 
 KILL_AFTER: Final = 1.0
@@ -36,25 +28,21 @@ KILL_AFTER: Final = 1.0
 NO_TERMINAL = "Denied: there is no terminal to ask at. Run dragoman at a terminal, or with --approve edits or --approve all."
 
 
-async def nobody(request: Request, session: Session) -> Verdict:
+async def nobody(request: PermissionRequest) -> Answer:
     """The answer where no one can be asked."""
-    id = request.request_id
-    if isinstance(request, PermissionRequested):
-        return Ruling(verdict=Answer(request=id, message=NO_TERMINAL), rule="no terminal")
-    if isinstance(request, QuestionAsked):
-        return AnswerQuestion(request=id, action="cancelled")
-    return Reply(request=id)
+    return Answer(message=NO_TERMINAL, by="policy", rule="no terminal")
 
 
-class Drive:
+class LiveRun:
     """One prompt, from the agent's start to its end. `see` gets every event."""
 
     def __init__(
         self,
         config: SessionConfig,
         see: Callable[[Event], None],
-        handler: Handler = nobody,
         *,
+        approve: ApproveHandler = nobody,
+        answer: AnswerHandler | None = None,
         blocks: Sequence[ContentBlock] = (),
         tell: Callable[[str], None] | None = None,
     ) -> None:
@@ -67,7 +55,13 @@ class Drive:
         """The last one that told us to end."""
         self._screens = [fd for fd in (1, 2) if os.isatty(fd)]
         self._pid: int | None = None
-        self._session = open_session(config, handler=handler, prompt=None if blocks else config.prompt)
+        prompt = None if blocks else config.prompt
+        self._session = open_session(config, approve=approve, answer=answer, prompt=prompt)
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What the agent can do."""
+        return self._session.capabilities
 
     def run(self) -> int:
         """The exit status."""
@@ -89,22 +83,14 @@ class Drive:
 
     async def _drive(self) -> None:
         async with self._session as session:
-            stream = session.events()
             if self._blocks:
                 if Capability.IMAGES not in session.capabilities:
                     raise Unsupported(session.agent, Capability.IMAGES)
                 session.prompt(self._config.prompt or "", self._blocks)
-            goes_on = Capability.BACKGROUND in session.capabilities
-            subagents: set[str | None] = set()
+            stream = session.until_done()
             async for event in stream:
                 self._take(event)
-                if isinstance(event, SubagentStarted):
-                    subagents.add(event.call_id or event.agent_id)
-                elif isinstance(event, SubagentEnded):
-                    subagents.discard(event.call_id or event.agent_id)
-                elif isinstance(event, TurnEnded) and not (subagents and goes_on):
-                    break  # with a subagent still at work the agent takes another turn for what that one finds
-        async for event in stream:
+        for event in stream.drain():
             self._take(event)
 
     def _take(self, event: Event) -> None:

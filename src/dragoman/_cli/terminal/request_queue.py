@@ -1,4 +1,4 @@
-"""The desk: where events are shown and requests are put to a person, one thing at a time.
+"""The queue of requests at a terminal: events are shown and requests are put to a person, one thing at a time.
 
 While a request is open nothing else is written; what happens meanwhile is shown after it. A request that the
 agent takes back, or that a rule has answered, closes by itself.
@@ -6,32 +6,40 @@ agent takes back, or that a rule has answered, closes by itself.
 
 from collections import deque
 from collections.abc import Awaitable, Callable
+from typing import Literal, TypeVar
 
 import anyio
 
-from dragoman._model.commands import Answer, AnswerQuestion, Reply
+from dragoman._model.commands import Answer, AnswerQuestion
 from dragoman._model.events import (
     Event,
     HostAnswered,
-    HostCalled,
     PermissionRequested,
     PermissionResolved,
     QuestionAnswered,
     QuestionAsked,
 )
-from dragoman._runtime.session import Session
+from dragoman._policy.permission import PermissionRequest
+from dragoman._runtime.requests import LATER, Later
 
 Question = PermissionRequested | QuestionAsked
+Q = TypeVar("Q", PermissionRequested, QuestionAsked)
+T = TypeVar("T", Answer, AnswerQuestion)
 ANSWERS = (PermissionResolved, QuestionAnswered, HostAnswered)
-Asker = Callable[[Question, Session], Awaitable[Answer | AnswerQuestion]]
 
 
-class Desk:
-    """`see` every event in order; give the desk itself to the session as its handler."""
+class RequestQueue:
+    """`show` gets every event in order; `approve` and `answer` are for the session, as its handlers."""
 
-    def __init__(self, show: Callable[[Event], None], ask: Asker) -> None:
+    def __init__(
+        self,
+        show: Callable[[Event], None],
+        ask_permission: Callable[[PermissionRequested], Awaitable[Answer]],
+        ask_question: Callable[[QuestionAsked], Awaitable[AnswerQuestion]],
+    ) -> None:
         self._show = show
-        self._ask = ask
+        self._ask_permission = ask_permission
+        self._ask_question = ask_question
         self._waiting: deque[Event] = deque()
         """What has happened and is not shown yet."""
         self._open: str | None = None
@@ -50,20 +58,25 @@ class Desk:
                 self._open = shown.request_id
                 self._reach(shown.request_id).set()
 
-    async def __call__(
-        self, request: Question | HostCalled, session: Session
-    ) -> Answer | AnswerQuestion | Reply | None:
-        """Wait until the request is the thing at hand, then ask. None if it is not asked any more."""
-        if isinstance(request, HostCalled):
-            return Reply(request=request.request_id)
-        id = request.request_id
-        if isinstance(request, PermissionRequested) and request.synthesized:
-            self.see(request)  # it is for what the host is about to do: no event of the agent's asks for it
+    async def approve(self, request: PermissionRequest) -> Answer | Literal[Later.LATER]:
+        """The person's answer to a permission request."""
+        if request.event.synthesized:
+            self.see(
+                request.event
+            )  # it is for what the host is about to do: no event of the agent's asks for it
+        return await self._in_turn(request.event, self._ask_permission)
+
+    async def answer(self, question: QuestionAsked) -> AnswerQuestion | Literal[Later.LATER]:
+        """The person's answer to a question."""
+        return await self._in_turn(question, self._ask_question)
+
+    async def _in_turn(self, request: Q, ask: Callable[[Q], Awaitable[T]]) -> T | Literal[Later.LATER]:
+        """Wait until the request is the thing at hand, then ask. LATER if it is not asked any more."""
         with anyio.CancelScope() as scope:
-            self._scopes[id] = scope
-            await self._reach(id).wait()
-            return await self._ask(request, session)
-        return None
+            self._scopes[request.request_id] = scope
+            await self._reach(request.request_id).wait()
+            return await ask(request)
+        return LATER
 
     def _answered(self, id: str) -> bool:
         return any(isinstance(event, ANSWERS) and event.request_id == id for event in self._waiting)

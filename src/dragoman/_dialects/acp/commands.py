@@ -119,8 +119,8 @@ class Commands:
         if command.session is None and connection.first is None:
             return [
                 connection.peer.notify("$/cancel_request", {"requestId": id})
-                for id, (method, _) in connection.asked.items()
-                if method in OPENINGS
+                for id, call in connection.peer.in_flight.items()
+                if call.method in OPENINGS
             ]
         session = connection.session(command.session)
         return [self._cancel(session), *self._requests.cancel_lines(session)]

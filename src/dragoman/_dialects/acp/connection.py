@@ -1,6 +1,6 @@
 """The sessions of one connection: which line is about which, and what waits until its session is known."""
 
-from typing import Any, Final
+from typing import Final
 
 from dragoman._dialects.acp import messages as m
 from dragoman._dialects.acp.sessions import Agreement, Session
@@ -23,8 +23,6 @@ class Connection:
         self.sessions: dict[str, Session] = {}
         self.first: str | None = None
         """The session that is meant where none is named."""
-        self.asked: dict[str, tuple[str, Any]] = {}
-        """Our requests without an answer: method and params, by id."""
         self._ledger = ledger
         self._early: list[tuple[str, m.Update]] = []
         """Updates of sessions whose names are still to come."""
@@ -87,11 +85,11 @@ class Connection:
 
     def _naming(self) -> bool:
         """Whether some session is about to be named."""
-        return any(method in NAMELESS for method, _ in self.asked.values())
+        return any(call.method in NAMELESS for call in self.peer.in_flight.values())
 
     def loading(self, id: str) -> bool:
         """Whether this session was asked for and is not there yet."""
         return any(
-            method in OPENINGS and fields.text(params, "sessionId") == id
-            for method, params in self.asked.values()
+            call.method in OPENINGS and fields.text(call.params, "sessionId") == id
+            for call in self.peer.in_flight.values()
         )

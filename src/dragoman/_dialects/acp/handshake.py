@@ -6,13 +6,14 @@ from typing import Any, Final
 from dragoman._dialects.acp import opening
 from dragoman._dialects.acp import translate as t
 from dragoman._dialects.acp.connection import Connection
-from dragoman._dialects.acp.counting import RULES, UsageRule
+from dragoman._dialects.acp.counting import RULES
 from dragoman._dialects.acp.opening import Opening
 from dragoman._dialects.acp.sessions import Session
 from dragoman._model import events as ev
 from dragoman._wire import fields
 from dragoman._wire.jsonrpc import Response, RpcError
 from dragoman._wire.ledger import Ledger
+from dragoman._wire.machine import StartOptions
 
 _LATE_HISTORY: Final = frozenset(("gemini-cli",))
 """By the name in initialize. Gemini CLI 0.61.0 answers session/load after the first piece of history."""
@@ -29,11 +30,8 @@ class Handshake:
         owe: Callable[[bytes], None],
         release: Callable[[str | None], None],
     ) -> None:
-        self.opening = Opening()
-        self.offers: frozenset[str] = frozenset()
-        self.opens_session = True
-        self.usage_rule: UsageRule | None = None
-        """How the agent counts; by its own name, if not given."""
+        self._opening = Opening()
+        self._options = StartOptions()
         self.lost: str | None = None
         """Why there is no session and will be none."""
         self.settings: set[str] = set()
@@ -44,8 +42,9 @@ class Handshake:
         self._owe = owe
         self._release = release
 
-    def begin(self) -> None:
-        self._ask("initialize", opening.initialize(self.offers), opening.INITIALIZE)
+    def begin(self, wanted: Opening, options: StartOptions) -> None:
+        self._opening, self._options = wanted, options
+        self._ask("initialize", opening.initialize(options.offers), opening.INITIALIZE)
 
     def _ask(self, method: str, params: dict[str, Any], id: str) -> None:
         self._owe(self._connection.peer.request(method, params, id))
@@ -60,7 +59,7 @@ class Handshake:
         version = ready.protocol_version
         agreement.version = version if isinstance(version, int) else 1
         agreement.late_history = ready.name in _LATE_HISTORY
-        agreement.usage_rule = self.usage_rule or RULES.get(ready.name or "", "turn")
+        agreement.usage_rule = self._opening.usage_rule or RULES.get(ready.name or "", "turn")
         agreement.capabilities = ready.capabilities
         agreement.auth_methods = ready.auth_methods
         agreement.settled = True
@@ -68,7 +67,7 @@ class Handshake:
         if agreement.version not in (1, 2):
             self.give_up(RpcError(message=f"the agent speaks version {version}"), "no common version")
         elif id in (opening.INITIALIZE, opening.RETRY):
-            method = self.opening.auth_method
+            method = self._opening.auth_method
             if method is not None:
                 self._ask(*opening.authenticate(method, agreement.version), opening.AUTHENTICATE)
             else:
@@ -90,7 +89,7 @@ class Handshake:
             )
         )
         if again:
-            self._ask("initialize", opening.initialize(self.offers, version=1), opening.RETRY)
+            self._ask("initialize", opening.initialize(self._options.offers, version=1), opening.RETRY)
 
     # --- the first session -------------------------------------------------------------------------------
 
@@ -105,8 +104,8 @@ class Handshake:
                 self._open()
 
     def _open(self) -> None:
-        if self.opens_session:
-            self._ask(*opening.session(self.opening, self._connection.agreement), opening.OPEN)
+        if self._options.opens_session:
+            self._ask(*opening.session(self._opening, self._connection.agreement), opening.OPEN)
 
     def not_opened(self, error: RpcError, id: str) -> None:
         if error.code == t.AUTH_REQUIRED:
@@ -116,7 +115,7 @@ class Handshake:
 
     def set_up(self, session: Session) -> None:
         """Every session shall be as it was asked for."""
-        for method, params in opening.settings(self.opening, session, self._connection.agreement.version):
+        for method, params in opening.settings(self._opening, session, self._connection.agreement.version):
             self._set += 1
             self.settings.add(id := f"{opening.SETTING}{self._set}")
             self._ask(method, params, id)

@@ -1,6 +1,6 @@
 """The machine of ACP: who says what to whom, and which part of it is answered by which other part."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final
 
 from msgspec import structs
@@ -10,7 +10,6 @@ from dragoman._dialects.acp import opening
 from dragoman._dialects.acp import translate as t
 from dragoman._dialects.acp.commands import Commands
 from dragoman._dialects.acp.connection import NAMELESS, OPENINGS, Connection
-from dragoman._dialects.acp.counting import UsageRule
 from dragoman._dialects.acp.handshake import Handshake
 from dragoman._dialects.acp.opening import Opening
 from dragoman._dialects.acp.requests import Requests
@@ -20,9 +19,7 @@ from dragoman._model.capabilities import Capability
 from dragoman._model.errors import UsageError
 from dragoman._model.frames import Exit, Launch
 from dragoman._wire import fields
-from dragoman._wire.jsonrpc import Notification, Request, Response
-from dragoman._wire.jsontext import Invalid
-from dragoman._wire.ledger import Ledger
+from dragoman._wire.jsonrpc import Incoming, Notification, Request, Response
 from dragoman._wire.machine import Machine
 
 _COMMANDS: Final = {
@@ -44,6 +41,7 @@ class Acp(Machine):
     """One process of an agent that speaks the Agent Client Protocol, version 1 or 2."""
 
     dialect: ClassVar[str] = "acp"
+    tools_end_with_turns: ClassVar[bool] = True
     capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
         Capability.STEER,
         Capability.UPDATED_INPUT,
@@ -62,13 +60,8 @@ class Acp(Machine):
         c.Fork,
     )
 
-    def __init__(self, agent: str = "", *, native: bool = False) -> None:
-        super().__init__(agent, native=native)
-        self.ledger = Ledger(native=native, tools_end_with_turns=True)
-        self.opening = Opening()
-        """What the first session shall be."""
-        self.usage_rule: UsageRule | None = None
-        """How the agent counts; by its own name, if not given."""
+    def __init__(self, agent: str = "") -> None:
+        super().__init__(agent)
         self._connection = Connection(self.ledger)
         self._requests = Requests(self.ledger, self._connection.peer)
         self._commands = Commands(self._connection, self._requests, agent)
@@ -90,31 +83,29 @@ class Acp(Machine):
     # --- lines in ----------------------------------------------------------------------------------------
 
     def on_start(self, launch: Launch) -> None:
-        self.opening.cwd = self.opening.cwd or launch.cwd or "/"
-        handshake = self._handshake
-        handshake.opening = self._commands.opening = self.opening
-        handshake.offers = self.offers
-        handshake.usage_rule, handshake.opens_session = self.usage_rule, self.opens_session
-        handshake.begin()
+        wanted = self.options.opening or Opening()
+        wanted = structs.replace(wanted, cwd=wanted.cwd or launch.cwd or "/")
+        self._commands.opening = wanted
+        self._handshake.begin(wanted, self.options)
+
+    def read(self, line: bytes) -> Iterable[Any]:
+        """Updates have a typed road of their own: they are nearly all there is."""
+        update = m.read_update(line)
+        return (update,) if update is not None else self._connection.peer.receive(line)
 
     def on_out(self, line: bytes) -> None:
         self._connection.leave()
-        if not line.strip():
-            self.ledger.native_type = "blank"
-            return
-        update = m.read_update(line)
-        if update is not None:
-            self._update(update, line)
-            return
-        for item in self._connection.peer.receive(line):
-            if isinstance(item, Invalid):
-                self.ledger.put(ev.NativeInvalid(reason=item.reason))
-            elif isinstance(item, Response):
-                self._answered(item)
-            elif isinstance(item, Request):
-                self._requested(item)
-            else:
-                self._notified(item, line)
+        super().on_out(line)
+
+    def on_message(self, message: m.UpdateParams | Incoming) -> None:
+        if isinstance(message, m.UpdateParams):
+            self._update(message)
+        elif isinstance(message, Response):
+            self._answered(message)
+        elif isinstance(message, Request):
+            self._requested(message)
+        elif isinstance(message, Notification):
+            self._notified(message)
 
     def on_in(self, line: bytes) -> None:
         self._connection.leave()
@@ -122,7 +113,7 @@ class Acp(Machine):
             if isinstance(item, Request):
                 self._sent(item)
             elif isinstance(item, Response):
-                self._requests.answered(item)
+                self._requests.on_our_answer(item)
 
     def on_end(self, exit: Exit) -> None:
         self._connection.deliver()
@@ -130,26 +121,24 @@ class Acp(Machine):
 
     # --- what either side says ---------------------------------------------------------------------------
 
-    def _update(self, params: m.UpdateParams, line: bytes) -> None:
-        if params.update is None:
-            self.ledger.put(ev.NativeUnknown(native_type=m.kind_of_update(line)))
-            return
+    def _update(self, params: m.UpdateParams) -> None:
+        assert params.update is not None  # see read_update
         self.ledger.native_type = f"{m.UPDATE}/{params.update.__struct_config__.tag}"
         self._connection.update(params.sessionId, params.update)
 
     def _requested(self, request: Request) -> None:
         id = fields.text(request.params, "sessionId") or self._connection.first
         session = self._connection.enter(id) if id is not None else None
-        self._owe(self._requests.asked(request, session, self.offers))
+        self._owe(self._requests.on_request(request, session, self.options.offers))
 
-    def _notified(self, item: Notification, line: bytes) -> None:
+    def _notified(self, item: Notification) -> None:
         self.ledger.native_type = item.method
-        if item.method == m.UPDATE:
-            self._update(m.update_of(item.params), line)
+        if item.method == m.UPDATE:  # one of a batch
+            self.take(m.update_of(item.params))
         elif item.method == "$/cancel_request":
-            self._owe(self._requests.withdrawn(fields.value(item.params, "requestId")))
+            self._owe(self._requests.on_cancel(fields.value(item.params, "requestId")))
         elif item.method == "elicitation/complete":
-            self._owe(self._requests.completed(fields.text(item.params, "elicitationId")))
+            self._owe(self._requests.on_complete(fields.text(item.params, "elicitationId")))
         else:
             self.ledger.put(ev.NativeUnknown(native_type=item.method))
 
@@ -160,7 +149,6 @@ class Acp(Machine):
     def _sent(self, request: Request) -> None:
         """A request of the client's."""
         id, params = str(request.id), request.params
-        self._connection.asked[id] = (request.method, params)
         session_id = fields.text(params, "sessionId")
         if session_id is None:
             return
@@ -174,9 +162,7 @@ class Acp(Machine):
 
     def _answered(self, answer: Response) -> None:
         id = str(answer.id)
-        method, _ = self._connection.asked.pop(id, (None, None))
-        if method is None:
-            method = self._guessed(answer)
+        method = answer.method or self._guessed(answer)
         self.ledger.native_type = f"answer to {method}" if method is not None else "answer"
         session_id = fields.text(answer.params, "sessionId")
         if session_id is not None and method not in NAMELESS:
@@ -318,7 +304,7 @@ class Acp(Machine):
         doomed = [held for held in self._held if session is None or (held.session or first) == session]
         for held in doomed:
             self._held.remove(held)
-            self._taken[held.id or ""] = self.ledger.turn()
+            self._turn_of[held.id or ""] = self.ledger.turn()
 
 
 MACHINE = Acp

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec import json as msgjson
 
-from dragoman._wire import jsontext
+from dragoman._wire import fields, jsontext
 from dragoman._wire.jsontext import Ragged, Unknown, fit, parse
 
 UPDATE: Final = "session/update"
@@ -200,21 +200,22 @@ class UpdateLine(Struct):
 _decoder = msgjson.Decoder(UpdateLine)
 
 
-def read_update(line: bytes) -> UpdateParams | None:
-    """What a session/update says; None for any other line."""
+def read_update(line: bytes) -> UpdateParams | Unknown | None:
+    """The params of a session/update, or Unknown with its kind; None for any other line."""
     try:
-        return _decoder.decode(line).params
+        params = _decoder.decode(line).params
+        if params.update is not None:
+            return params
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        value = parse(line)
-    if isinstance(value, dict) and value.get("method") == UPDATE:
-        return update_of(value.get("params"))
-    return None
+        pass
+    value = parse(line)
+    return update_of(value.get("params")) if fields.text(value, "method") == UPDATE else None
 
 
-def update_of(params: Any) -> UpdateParams:
+def update_of(params: Any) -> UpdateParams | Unknown:
     """The same from parsed JSON, as far as it fits."""
     fitted: UpdateParams = fit(params, UpdateParams)
-    return fitted
+    return fitted if fitted.update is not None else Unknown({"type": _kind(params)})
 
 
 def tool_of(native: Any) -> ToolUpdate | None:
@@ -223,13 +224,10 @@ def tool_of(native: Any) -> ToolUpdate | None:
     return tool if tool.toolCallId else None
 
 
-def kind_of_update(line: bytes) -> str:
-    """What an update is called that has no type here."""
-    value = parse(line)
-    for key in ("params", "update"):
-        value = value.get(key) if isinstance(value, dict) else None
-    kind = value.get("sessionUpdate") if isinstance(value, dict) else None
-    return f"{UPDATE}/{kind}" if isinstance(kind, str) else UPDATE
+def _kind(params: Any) -> str:
+    """What an update is called."""
+    kind = fields.text(fields.value(params, "update"), "sessionUpdate")
+    return f"{UPDATE}/{kind}" if kind is not None else UPDATE
 
 
 def unnamed(line: bytes) -> list[tuple[str, str]]:
@@ -237,7 +235,7 @@ def unnamed(line: bytes) -> list[tuple[str, str]]:
     value = parse(line)
     if not isinstance(value, dict) or value.get("method") != UPDATE:
         return []
-    kind = kind_of_update(line)
-    if update_of(value.get("params")).update is None:
+    kind, update = _kind(value.get("params")), update_of(value.get("params"))
+    if isinstance(update, Unknown):
         return [(kind, "(unknown update)")]
     return [(kind, path) for path in jsontext.unnamed(value, UpdateLine)]

@@ -5,6 +5,7 @@ from typing import Any, Final
 from msgspec import Struct, field
 
 from dragoman._dialects.acp import translate as t
+from dragoman._dialects.acp.counting import UsageRule
 from dragoman._dialects.acp.sessions import Agreement, Session
 from dragoman._model.errors import UsageError
 from dragoman._wire import fields
@@ -41,6 +42,8 @@ class Opening(Struct, kw_only=True):
     mode_required: bool = False
     model: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    usage_rule: UsageRule | None = None
+    """How the agent counts; by its own name, if not given."""
 
 
 def initialize(offers: frozenset[str], version: int = 2) -> dict[str, Any]:

@@ -30,7 +30,9 @@ _WORDS: Final = {"accepted": "accept", "declined": "decline", "cancelled": "canc
 _ACTIONS: Final[dict[str | None, Any]] = {word: action for action, word in _WORDS.items()}
 
 
-class Pending(Struct):
+class Asked(Struct):
+    """What is to be known of an open request to answer it."""
+
     id: jsonrpc.Id
     method: str
     params: Any
@@ -44,99 +46,94 @@ class Requests:
     def __init__(self, ledger: Ledger, peer: jsonrpc.Peer) -> None:
         self._ledger = ledger
         self._peer = peer
-        self._pending: dict[str, Pending] = {}
 
     # --- the agent asks ----------------------------------------------------------------------------------
 
-    def asked(
+    def on_request(
         self, request: jsonrpc.Request, session: Session | None, offers: frozenset[str]
     ) -> bytes | None:
-        """Take a request in. Returns the answer, where it can be given at once; `offers` is what the client really
-        serves of files and terminals."""
+        """A request of the agent's. Returns the answer, where it can be given at once; `offers` is what the client
+        really serves of files and terminals."""
         params, id = request.params, str(request.id)
-        pending = Pending(
+        asked = Asked(
             request.id, request.method, params, session, t.options_of(fields.items(params, "options"))
         )
         if request.method == PERMISSION:
-            self._ledger.put(_permission(id, pending))
+            self._ledger.ask(_permission(id, asked), asked)
         elif request.method == QUESTION:
-            self._ledger.put(_question(id, params))
+            self._ledger.ask(_question(id, params), asked)
         elif request.method in HOST:
             call_id = _call_of(params, session) if session is not None else None
-            self._ledger.put(
-                ev.HostCalled(request_id=id, method=request.method, params=params, call_id=call_id)
-            )
-            self._pending[id] = pending
+            call = ev.HostCalled(request_id=id, method=request.method, params=params, call_id=call_id)
+            self._ledger.ask(call, asked)
             return None if HOST[request.method] in offers else self._unserved(request)
         else:
             self._ledger.put(ev.NativeUnknown(native_type=request.method))
             return self._peer.refuse(request.id, f"Method not found: {request.method}")
-        self._pending[id] = pending
         return None
 
     def _unserved(self, request: jsonrpc.Request) -> bytes:
         """opencode writes files through its client even where that was not offered (capture write_nofs)."""
         return self._peer.refuse(request.id, f"This client does not offer {request.method}")
 
-    def withdrawn(self, id: Any) -> bytes | None:
+    def on_cancel(self, id: Any) -> bytes | None:
         """`$/cancel_request`: the agent no longer wants the answer, and wants to hear that."""
-        pending = self._pending.pop(str(id), None)
-        if pending is None:
+        asked = self._asked(str(id))
+        if asked is None:
             return None
-        self._ledger.put(_withdrawal(str(id), pending.method))
-        return self._peer.refuse(pending.id, "Request cancelled", code=t.CANCELLED)
+        self._ledger.withdraw(str(id))
+        return self._peer.refuse(asked.id, "Request cancelled", code=t.CANCELLED)
 
-    def completed(self, elicitation_id: str | None) -> bytes | None:
+    def on_complete(self, elicitation_id: str | None) -> bytes | None:
         """`elicitation/complete`: what was to be done behind a url is done."""
-        for id, pending in self._pending.items():
-            if pending.method == QUESTION and fields.text(pending.params, "elicitationId") == elicitation_id:
-                return (
-                    self._peer.answer(pending.id, {"action": "accept"}) if self._ledger.request(id) else None
-                )
+        for asked in self._all():
+            if asked.method == QUESTION and fields.text(asked.params, "elicitationId") == elicitation_id:
+                return self._peer.answer(asked.id, {"action": "accept"})
         return None
 
     # --- the client answers ------------------------------------------------------------------------------
 
-    def answered(self, answer: jsonrpc.Response) -> None:
+    def on_our_answer(self, answer: jsonrpc.Response) -> None:
+        """Our own answer, seen on its way out."""
         id = str(answer.id)
-        pending = self._pending.pop(id, None)
-        if pending is None:
+        asked = self._asked(id)
+        if asked is None:
             return
         error = (
             ev.ErrorInfo(message=answer.error.message, code=str(answer.error.code)) if answer.error else None
         )
-        if pending.method == PERMISSION:
-            self._ledger.put(_resolved(id, pending, answer.result, error))
-        elif pending.method == QUESTION:
+        if asked.method == PERMISSION:
+            self._ledger.put(_resolved(id, asked, answer.result, error))
+        elif asked.method == QUESTION:
             action = _ACTIONS.get(fields.text(answer.result, "action"), "cancelled")
             answers = fields.value(answer.result, "content")
             self._ledger.put(ev.QuestionAnswered(request_id=id, action=action, answers=answers))
         else:
             self._ledger.put(ev.HostAnswered(request_id=id, result=answer.result, error=error))
-            _learn(pending, answer.result)
+            _learn(asked, answer.result)
 
     def permission_line(self, command: c.Answer) -> bytes:
-        pending = self._waiting(command.request, PERMISSION)
-        option = _choice(command, pending.options)
+        asked = self._open(command.request, PERMISSION)
+        option = _choice(command, asked.options)
         outcome = {"outcome": "cancelled"} if option is None else {"outcome": "selected", "optionId": option}
-        return self._peer.answer(pending.id, {"outcome": outcome})
+        return self._peer.answer(asked.id, {"outcome": outcome})
 
     def question_line(self, command: c.AnswerQuestion) -> bytes:
-        pending = self._waiting(command.request, QUESTION)
+        asked = self._open(command.request, QUESTION)
         result: dict[str, Any] = {"action": _WORDS[command.action]}
-        if command.action == "accepted" and fields.text(pending.params, "mode") != "url":
+        if command.action == "accepted" and fields.text(asked.params, "mode") != "url":
             result["content"] = command.answers
-        return self._peer.answer(pending.id, result)
+        return self._peer.answer(asked.id, result)
 
     def reply_line(self, command: c.Reply) -> bytes:
         """No opinion is a refusal: the agent then does without its client."""
-        pending = self._waiting(command.request, *HOST)
+        asked = self._open(command.request, *HOST)
         if command.error is not None:
-            return self._peer.refuse(pending.id, command.error, code=jsonrpc.INTERNAL_ERROR)
+            return self._peer.refuse(asked.id, command.error, code=jsonrpc.INTERNAL_ERROR)
         if command.result is None:
-            return self._peer.refuse(pending.id, f"This client does not offer {pending.method}")
-        plain = isinstance(command.result, str) and pending.method == "fs/read_text_file"
-        return self._peer.answer(pending.id, {"content": command.result} if plain else command.result)
+            return self._peer.refuse(asked.id, f"This client does not offer {asked.method}")
+        plain = isinstance(command.result, str) and asked.method == "fs/read_text_file"
+        return self._peer.answer(asked.id, {"content": command.result} if plain else command.result)
 
     def cancel_lines(self, session: Session) -> list[bytes]:
         """After session/cancel the agent waits until what it asked is answered with cancelled."""
@@ -145,20 +142,29 @@ class Requests:
             QUESTION: {"action": "cancel"},
         }
         return [
-            self._peer.answer(pending.id, answers[pending.method])
-            for id, pending in self._pending.items()
-            if pending.session is session and pending.method in answers and self._ledger.request(id)
+            self._peer.answer(asked.id, answers[asked.method])
+            for asked in self._all()
+            if asked.session is session and asked.method in answers
         ]
 
     def session_of(self, request: str) -> Session | None:
-        pending = self._pending.get(request)
-        return pending.session if pending is not None else None
+        """The session that asks."""
+        asked = self._asked(request)
+        return asked.session if asked is not None else None
 
-    def _waiting(self, request: str, *methods: str) -> Pending:
-        pending = self._pending.get(request)
-        if pending is None or pending.method not in methods or self._ledger.request(request) is None:
-            raise UsageError(f"no open request is called {request!r}: it was answered or withdrawn")
-        return pending
+    def _all(self) -> list[Asked]:
+        return [pending.native for pending in self._ledger.requests.values()]
+
+    def _asked(self, id: str) -> Asked | None:
+        pending = self._ledger.requests.get(id)
+        return pending.native if pending is not None else None
+
+    def _open(self, id: str, *methods: str) -> Asked:
+        """The open request with this id. Raises UsageError if there is none of these methods."""
+        asked: Asked = self._ledger.pending(id).native
+        if asked.method not in methods:
+            raise UsageError(f"request {id!r} is no {methods[0]}: it is {asked.method}")
+        return asked
 
 
 def _call_of(params: Any, session: Session) -> str | None:
@@ -189,9 +195,9 @@ def _choice(command: c.Answer, options: list[ev.PermissionOption]) -> str | None
     return found
 
 
-def _permission(id: str, pending: Pending) -> ev.PermissionRequested:
+def _permission(id: str, asked: Asked) -> ev.PermissionRequested:
     """Protocol 1 asks about a tool call; protocol 2 has a title, and maybe a tool call or a command to show."""
-    params, session = pending.params, pending.session
+    params, session = asked.params, asked.session
     subject = fields.mapping(params, "subject")
     tool = m.tool_of(fields.mapping(params, "toolCall") or fields.mapping(subject, "toolCall"))
     known = session.tools.find(fields.text(subject, "toolCallId")) if session is not None else None
@@ -208,18 +214,18 @@ def _permission(id: str, pending: Pending) -> ev.PermissionRequested:
         input=given if given is not None else shown or (call.input if call is not None else None),
         title=fields.text(params, "title") or (tool.title if tool is not None else None) or command,
         reason=fields.text(params, "description"),
-        options=pending.options,
+        options=asked.options,
         ext={"acp.options": native} if native else {},
     )
 
 
-def _resolved(id: str, pending: Pending, result: Any, error: ev.ErrorInfo | None) -> ev.PermissionResolved:
+def _resolved(id: str, asked: Asked, result: Any, error: ev.ErrorInfo | None) -> ev.PermissionResolved:
     """An option that the request does not have is no answer that the agent can accept."""
     outcome = fields.mapping(result, "outcome")
     if error is None and outcome.get("outcome") == "cancelled":
         return ev.PermissionResolved(request_id=id, outcome="cancelled")
     chosen = fields.text(outcome, "optionId")
-    option = next((option for option in pending.options if option.id == chosen), None)
+    option = next((option for option in asked.options if option.id == chosen), None)
     allowed = option is not None and (option.kind or option.id).startswith("allow")
     return ev.PermissionResolved(
         request_id=id,
@@ -242,24 +248,15 @@ def _question(id: str, params: Any) -> ev.QuestionAsked:
     )
 
 
-def _withdrawal(id: str, method: str) -> ev.Event:
-    if method == PERMISSION:
-        return ev.PermissionResolved(request_id=id, outcome="cancelled", by="agent")
-    if method == QUESTION:
-        return ev.QuestionAnswered(request_id=id, action="cancelled")
-    error = ev.ErrorInfo(message="the agent withdrew the call", code=str(t.CANCELLED))
-    return ev.HostAnswered(request_id=id, error=error)
-
-
-def _learn(pending: Pending, result: Any) -> None:
+def _learn(asked: Asked, result: Any) -> None:
     """What the client's own terminals showed is the output of the tool that embeds them."""
-    terminal_id = fields.text(pending.params, "terminalId")
-    if pending.session is None or terminal_id is None or not isinstance(result, dict):
+    terminal_id = fields.text(asked.params, "terminalId")
+    if asked.session is None or terminal_id is None or not isinstance(result, dict):
         return
-    terminals = pending.session.tools.terminals
-    if pending.method == "terminal/output":
+    terminals = asked.session.tools.terminals
+    if asked.method == "terminal/output":
         terminals.shows(terminal_id, output=fields.text(result, "output"))
         if isinstance(result.get("exitStatus"), dict):
             terminals.exited(terminal_id, result["exitStatus"])
-    elif pending.method == "terminal/wait_for_exit":
+    elif asked.method == "terminal/wait_for_exit":
         terminals.exited(terminal_id, result)

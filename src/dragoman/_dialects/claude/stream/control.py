@@ -45,42 +45,39 @@ _BARE_ALLOW_FROM: Final = (2, 1, 198)
 
 
 class Controls:
-    """The requests that are open, in both directions."""
+    """The control requests of both directions. The CLI's open ones are in the ledger, ours in `_sent`."""
 
     def __init__(self, ledger: Ledger, calls: Calls) -> None:
         self._ledger = ledger
         self._calls = calls
-        self._open: dict[str, dict[str, Any]] = {}
-        self._asked: dict[str, dict[str, Any]] = {}
+        self._sent: dict[str, dict[str, Any]] = {}
+        """Requests of ours that have no answer yet, by request_id."""
 
     # --- the CLI asks ------------------------------------------------------------------------------------
 
-    def asked(self, message: m.ControlRequest) -> bytes | None:
-        """What the CLI wants; the answer that is owed at once, where only we can know that there is none."""
+    def on_request(self, message: m.ControlRequest) -> bytes | None:
+        """A `control_request` of the CLI's. Returns the answer that is owed at once, where nobody can give one."""
         request, request_id = message.request, message.request_id
         subtype = request.get("subtype")
-        self._open[request_id] = request
         if subtype == "can_use_tool":
-            self._ledger.put(self._permission(request_id, request))
+            self._ledger.ask(self._permission(request_id, request), request)
         elif subtype == "elicitation":
-            self._ledger.put(_elicitation(request_id, request))
+            self._ledger.ask(_elicitation(request_id, request), request)
         else:
             call_id = fields.text(request, "tool_use_id") or _mcp_call(request)
-            params = {key: value for key, value in request.items() if key != "subtype"}
-            self._ledger.put(
-                ev.HostCalled(
-                    request_id=request_id,
-                    method=str(subtype),
-                    params=params,
-                    call_id=call_id,
-                    parent=self._calls.parent_of(call_id),
-                )
+            call = ev.HostCalled(
+                request_id=request_id,
+                method=str(subtype),
+                params={key: value for key, value in request.items() if key != "subtype"},
+                call_id=call_id,
+                parent=self._calls.parent_of(call_id),
             )
+            self._ledger.ask(call, request)
             if subtype not in _HOST_CALLS:
                 return _error(request_id, f"unsupported control request: {subtype}")
         return None
 
-    def _permission(self, request_id: str, request: dict[str, Any]) -> ev.Event:
+    def _permission(self, request_id: str, request: dict[str, Any]) -> ev.Request:
         name, given = fields.text(request, "tool_name") or "", request.get("input")
         call_id = fields.text(request, "tool_use_id")
         parent = self._calls.parent_of(call_id)
@@ -105,42 +102,29 @@ class Controls:
             parent=parent,
         )
 
-    def withdrawn(self, message: m.ControlCancel) -> None:
-        """The CLI no longer wants an answer (an interrupt, capture perm_interrupted)."""
-        request = self._open.pop(message.request_id, {})
-        self._calls.withdraw(fields.text(request, "tool_use_id"))
-        pending = self._ledger.request(message.request_id)
-        if pending is None:
-            return
-        if pending.kind == "permission":
-            closing: ev.Event = ev.PermissionResolved(
-                request_id=message.request_id, outcome="cancelled", by="agent"
-            )
-        elif pending.kind == "question":
-            closing = ev.QuestionAnswered(request_id=message.request_id, action="cancelled")
-        else:
-            closing = ev.HostAnswered(
-                request_id=message.request_id, error=ev.ErrorInfo(message="withdrawn by the agent")
-            )
-        self._ledger.put(closing)
+    def on_cancel(self, message: m.ControlCancel) -> None:
+        """`control_cancel_request`: the CLI no longer wants an answer (an interrupt, capture perm_interrupted)."""
+        pending = self._ledger.requests.get(message.request_id)
+        if pending is not None:
+            self._calls.withdraw(pending.event.call_id)
+            self._ledger.withdraw(message.request_id)
 
-    def answered_by_client(self, message: m.ControlResponse) -> None:
-        """Our answer, seen on its way out."""
-        answer = message.response
-        request = self._open.pop(answer.request_id, None)
-        pending = self._ledger.request(answer.request_id)
-        if request is None or pending is None:
+    def on_our_answer(self, message: m.ControlResponse) -> None:
+        """Our own `control_response`, seen on its way out."""
+        answer, id = message.response, message.response.request_id
+        pending = self._ledger.requests.get(id)
+        if pending is None:
             return
         said = fields.as_mapping(answer.response)
         error = None if answer.subtype == "success" else answer.error or "error"
-        if pending.kind == "host":
+        if isinstance(pending.event, ev.HostCalled):
             result = said.get("mcp_response", answer.response)
             info = ev.ErrorInfo(message=error) if error is not None else None
-            event: ev.Event = ev.HostAnswered(request_id=answer.request_id, result=result, error=info)
-        elif pending.kind == "question":
-            event = _question_answered(answer.request_id, request, said, error)
+            event: ev.Event = ev.HostAnswered(request_id=id, result=result, error=info)
+        elif isinstance(pending.event, ev.QuestionAsked):
+            event = _question_answered(id, pending.native, said, error)
         else:
-            event = self._resolved(answer.request_id, request, said, error)
+            event = self._resolved(id, fields.as_mapping(pending.native), said, error)
         self._ledger.put(event)
 
     def _resolved(
@@ -163,13 +147,14 @@ class Controls:
 
     # --- we ask ------------------------------------------------------------------------------------------
 
-    def asked_by_client(self, message: m.ControlRequest) -> None:
-        self._asked[message.request_id] = message.request
+    def on_our_request(self, message: m.ControlRequest) -> None:
+        """Our own `control_request`, seen on its way out."""
+        self._sent[message.request_id] = message.request
 
-    def answered(self, message: m.ControlResponse) -> dict[str, Any] | None:
-        """The CLI's answer. That to initialize is given back: it belongs to the session."""
+    def on_answer(self, message: m.ControlResponse) -> dict[str, Any] | None:
+        """The CLI's `control_response`. That to initialize is returned: it belongs to the session."""
         answer = message.response
-        request = self._asked.pop(answer.request_id, None)
+        request = self._sent.pop(answer.request_id, None)
         subtype = fields.text(request, "subtype")
         initial = subtype == INITIALIZE or (request is None and is_initialize_answer(answer.response))
         if initial and isinstance(answer.response, dict):
@@ -192,7 +177,7 @@ class Controls:
     # --- lines -------------------------------------------------------------------------------------------
 
     def answer_line(self, command: c.Answer) -> bytes:
-        request = self._pending(command.request)
+        request = fields.as_mapping(self._ledger.pending(command.request).native)
         if command.option is not None:
             raise UsageError("a permission request of claude has no options: answer with allow or deny")
         if command.decision == "allow":
@@ -207,7 +192,7 @@ class Controls:
         return _success(command.request, response)
 
     def question_line(self, command: c.AnswerQuestion) -> bytes:
-        request = self._pending(command.request)
+        request = fields.as_mapping(self._ledger.pending(command.request).native)
         if request.get("subtype") == "elicitation":
             response: dict[str, Any] = {"action": _WORDS[command.action]}
             if command.action == "accepted":
@@ -220,7 +205,7 @@ class Controls:
         return _success(command.request, response)
 
     def reply_line(self, command: c.Reply) -> bytes:
-        request = self._pending(command.request)
+        request = fields.as_mapping(self._ledger.pending(command.request).native)
         if request.get("subtype") == "mcp_message":
             return _success(command.request, {"mcp_response": _mcp_reply(request, command)})
         if command.error is not None:
@@ -228,12 +213,6 @@ class Controls:
         if command.result is None and request.get("subtype") == "request_user_dialog":
             return _success(command.request, {"behavior": "cancelled"})
         return _success(command.request, command.result if command.result is not None else {})
-
-    def _pending(self, request_id: str) -> dict[str, Any]:
-        request = self._open.get(request_id)
-        if request is None:
-            raise UsageError(f"no open request is called {request_id!r}: it was answered or withdrawn")
-        return request
 
 
 def request(subtype: str, request_id: str, params: dict[str, Any]) -> bytes:
@@ -257,13 +236,13 @@ def set_option(command: c.SetOption, request_id: str) -> bytes:
     return request(subtype, request_id, {command.option: command.value})
 
 
-def user(text: str, blocks: list[ContentBlock]) -> bytes:
-    """Something that the user says."""
+def user(text: str, blocks: list[ContentBlock], message_id: str) -> bytes:
+    """A `user` line. By its uuid the CLI says which turn takes it: in the echo, and in `result.user_message_uuids`."""
     content: Any = text
     if blocks:
         content = [{"type": "text", "text": text}] if text else []
         content += [_native_block(block) for block in blocks]
-    return _line({"type": "user", "message": {"role": "user", "content": content}})
+    return _line({"type": "user", "message": {"role": "user", "content": content}, "uuid": message_id})
 
 
 def _native_block(block: ContentBlock) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The machine of Claude Code's stream-json: everything that has to be remembered from line to line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from dragoman._dialects.claude.stream import control, translate
@@ -14,7 +14,6 @@ from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Launch
 from dragoman._wire import fields
 from dragoman._wire.content import text_of_content, usage_of
-from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.machine import Machine
 
 _LOCAL_OUTPUT = "<local-command-stdout>"
@@ -30,16 +29,20 @@ class ClaudeStream(Machine):
     }
     awaited: ClassVar[tuple[type[c.Command], ...]] = (c.Interrupt, c.SetMode, c.SetModel, c.SetOption)
 
-    def __init__(self, agent: str = "claude", *, native: bool = False) -> None:
-        super().__init__(agent, native=native)
-        self.opening: dict[str, Any] = {}
-        """What to say with initialize: hooks, sdkMcpServers, agents, jsonSchema …"""
+    def __init__(self, agent: str = "claude") -> None:
+        super().__init__(agent)
         self._ready: dict[str, Any] = {}
         self._streaming = Streaming(self.ledger)
         self._calls = Calls(self.ledger)
         self._controls = control.Controls(self.ledger, self._calls)
         self._costs = Costs()
         self._requests = 0
+        self._turn_message: str | None = None
+        """The message that opened the turn."""
+        self._echoes = False
+        """The CLI echoes what the client says when a turn takes it."""
+        self._echoed = False
+        """It did so in this turn."""
         self._partial: set[str | None] = set()
         """Flat messages of which only pieces have come."""
         self._blocked = False
@@ -51,15 +54,16 @@ class ClaudeStream(Machine):
             m.Result: self._result,
             m.StreamEvent: self._stream_event,
             m.ApiRetry: self._streaming.retried,
+            m.CommandLifecycle: self._lifecycle,
             m.Informational: self._informational,
             m.CompactBoundary: self._compacted,
             m.ConversationReset: self._reset,
             m.PermissionDenied: self._calls.refused,
             m.Task: self._calls.task,
             m.ToolProgress: self._calls.progress,
-            m.ControlRequest: self._asked,
-            m.ControlResponse: self._answered,
-            m.ControlCancel: self._controls.withdrawn,
+            m.ControlRequest: self._control_request,
+            m.ControlResponse: self._control_response,
+            m.ControlCancel: self._controls.on_cancel,
             m.FlatMessage: self._flat_message,
             m.FlatToolUse: self._flat_tool_use,
             m.FlatToolResult: self._flat_tool_result,
@@ -68,30 +72,23 @@ class ClaudeStream(Machine):
     # --- lines in ----------------------------------------------------------------------------------------
 
     def on_start(self, launch: Launch) -> None:
+        self._echoes = "--replay-user-messages" in launch.argv
         session = _flag(launch.argv, "--session-id")
         if session is None and "--fork-session" not in launch.argv:
             session = _flag(launch.argv, "--resume")
         if session is not None:
             self.ledger.name_session(session)
-        self.owe(control.request("initialize", control.INITIALIZE, self.opening))
+        # `opening`: what to say with initialize: hooks, sdkMcpServers, agents, jsonSchema …
+        self.owe(control.request("initialize", control.INITIALIZE, self.options.opening or {}))
 
-    def on_out(self, line: bytes) -> None:
-        if not line.strip():
-            self.ledger.native_type = "blank"
-            return
-        for message in m.read(line):
-            self._receive(message)
-        if not self.ledger.frame_named:
-            self.ledger.native_type = m.native_type(line)
+    def read(self, line: bytes) -> Iterable[Any]:
+        return m.read(line)
 
-    def _receive(self, message: m.Native | Unknown | Invalid) -> None:
+    def name_of(self, line: bytes) -> str | None:
+        return m.native_type(line)
+
+    def on_message(self, message: m.Native) -> None:
         ledger = self.ledger
-        if isinstance(message, Invalid):
-            ledger.put(ev.NativeInvalid(reason=message.reason))
-            return
-        if isinstance(message, Unknown):
-            ledger.put(ev.NativeUnknown(native_type=message.native_type))
-            return
         ledger.agent_time = message.timestamp
         if message.session_id is not None and message.session_id != ledger.current:
             self._session_changed(message.session_id)
@@ -109,9 +106,9 @@ class ClaudeStream(Machine):
         elif isinstance(message, m.FlatMessage):
             self._prompted(message.content, message.uuid)
         elif isinstance(message, m.ControlRequest):
-            self._controls.asked_by_client(message)
+            self._controls.on_our_request(message)
         elif isinstance(message, m.ControlResponse):
-            self._controls.answered_by_client(message)
+            self._controls.on_our_answer(message)
 
     # --- sessions and turns ------------------------------------------------------------------------------
 
@@ -126,22 +123,50 @@ class ClaudeStream(Machine):
         facts = translate.session_facts(message, self._ready)
         facts.resumed = bool(self.resumed) and not self.ledger.facts()
         self.ledger.put(facts)
-        self._begin()
+        self._begin(next(iter(message.user_message_uuids or ()), None))
 
-    def _begin(self) -> None:
-        """A sign that a turn is going on."""
-        if not self.ledger.busy():
-            self.ledger.put(ev.TurnStarted(synthesized=True))
+    def _begin(self, message_id: str | None = None) -> None:
+        """A sign that a turn is going on; `message_id` is the message that it is for, where that is said."""
+        if self.ledger.busy():
+            return
+        text = self._untaken.get(message_id) if message_id is not None else None
+        self._turn_message, self._echoed = message_id, False
+        self.ledger.put(ev.TurnStarted(prompt=text, synthesized=True))
 
     def _prompted(self, content: Any, uuid: str | None) -> None:
+        """The client says something. Where the CLI echoes it, it is untaken until then."""
         message = translate.user_message(content)
         message.message_id = uuid
+        if uuid is not None and self._echoes:
+            self._untaken[uuid] = message.text
         if not self.ledger.busy():
+            self._turn_message, self._echoed = uuid, False
             self.ledger.put(ev.TurnStarted(prompt=message.text))
         self.ledger.put(message)
 
+    def _take(self, message: m.Result) -> bool:
+        """The messages that a turn took are untaken no more. Whether the result is that of the open turn: from 2.1.300
+        on it names them, so one that does not name the prompt is that of a turn which the CLI had begun by itself
+        before it saw the prompt, and the prompt's own is still to come."""
+        took = message.user_message_uuids
+        if took is None:
+            # 2.1.197 echoes no slash command (capture slash_various): the oldest that waits was it.
+            if not self._echoed and self._untaken:
+                del self._untaken[next(iter(self._untaken))]
+            if self._turn_message is not None:
+                self._untaken.pop(self._turn_message, None)
+            return True
+        for id in took:
+            self._untaken.pop(id, None)
+        return self._turn_message not in self._untaken
+
     def _result(self, message: m.Result) -> None:
         ledger = self.ledger
+        if not self._take(message):
+            usage, cost = usage_of(message.usage), self._costs.cost(message)
+            self._costs.models(message)
+            ledger.put(ev.UsageUpdated(scope="turn", usage=usage, cost_usd=cost))
+            return
         outcome = translate.outcome_of(message, blocked=self._blocked, error=self._error_code)
         cost = self._costs.cost(message)
         deferred = fields.text(message.deferred_tool_use, "id")
@@ -163,10 +188,18 @@ class ClaudeStream(Machine):
                 steps=message.num_turns,
                 denials=translate.denials_of(message),
                 structured_output=message.structured_output,
+                message_ids=message.user_message_uuids or [],
                 ext={"claude.origin": message.origin} if message.origin else {},
             )
         )
         self._blocked, self._error_code = False, None
+
+    def _lifecycle(self, message: m.CommandLifecycle) -> None:
+        """2.1.325 follows each message that has a uuid: queued, started, completed, cancelled."""
+        if message.state in ("completed", "cancelled") and message.command_uuid is not None:
+            self._untaken.pop(message.command_uuid, None)
+        for event in translate.lifecycle(message):
+            self.ledger.put(event)
 
     def _error(self, message: m.Result) -> ev.ErrorInfo:
         said = translate.error_info(message.error)
@@ -257,6 +290,10 @@ class ClaudeStream(Machine):
             said = translate.user_message(rest)
             local = (said.text or "").startswith(_LOCAL_OUTPUT)
             said.echo = bool(message.isReplay) and not local
+            if said.echo and message.uuid in self._untaken:
+                self._begin(message.uuid)
+                del self._untaken[message.uuid]
+                self._echoed = True
             said.synthetic = bool(message.isSynthetic) or local
             said.message_id, said.parent = message.uuid, parent
             self.ledger.put(said)
@@ -298,13 +335,13 @@ class ClaudeStream(Machine):
 
     # --- control -----------------------------------------------------------------------------------------
 
-    def _asked(self, message: m.ControlRequest) -> None:
-        owed = self._controls.asked(message)
+    def _control_request(self, message: m.ControlRequest) -> None:
+        owed = self._controls.on_request(message)
         if owed is not None:
             self.owe(owed)
 
-    def _answered(self, message: m.ControlResponse) -> None:
-        ready = self._controls.answered(message)
+    def _control_response(self, message: m.ControlResponse) -> None:
+        ready = self._controls.on_answer(message)
         if ready is not None:
             self._ready = ready
             self.ledger.put(ev.AgentReady(name="claude", capabilities=ready))
@@ -313,7 +350,7 @@ class ClaudeStream(Machine):
 
     def lines_for(self, command: c.Command) -> list[bytes]:
         if isinstance(command, (c.Prompt, c.Steer)):
-            return [control.user(command.text, command.blocks)]
+            return [control.user(command.text, command.blocks, self.new_message_id())]
         if isinstance(command, c.Answer):
             return [self._controls.answer_line(command)]
         if isinstance(command, c.AnswerQuestion):
@@ -321,7 +358,8 @@ class ClaudeStream(Machine):
         if isinstance(command, c.Reply):
             return [self._controls.reply_line(command)]
         if isinstance(command, c.Compact):
-            return [control.user(f"/compact {command.instructions or ''}".rstrip(), [])]
+            text = f"/compact {command.instructions or ''}".rstrip()
+            return [control.user(text, [], self.new_message_id())]
         request_id = command.id or self._request_id()
         if isinstance(command, c.Interrupt):
             return [control.request("interrupt", request_id, {})]

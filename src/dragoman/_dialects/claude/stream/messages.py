@@ -80,6 +80,8 @@ class Result(Native):
     deferred_tool_use: dict[str, Any] | None = None
     origin: dict[str, Any] | None = None
     local_command: str | None = None
+    user_message_uuids: list[str] | None = None
+    """The user's messages that the turn took; from 2.1.300 on, where they had a uuid."""
 
 
 # --- partial messages --------------------------------------------------------------------------------------
@@ -175,6 +177,7 @@ class Init(Native):
     skills: list[Any] | None = None
     plugins: list[Any] | None = None
     capabilities: list[str] | None = None
+    user_message_uuids: list[str] | None = None
 
 
 class Status(Native):

@@ -135,7 +135,6 @@ SIMPLE: Final[dict[type[m.Native], Callable[[Any], list[Event]]]] = {
     m.CommandsChanged: commands_changed,
     m.TitleChanged: title_changed,
     m.TasksChanged: tasks_changed,
-    m.CommandLifecycle: lifecycle,
     m.RateLimitEvent: rate_limit,
     m.AuthStatus: auth_status,
     m.FlatError: flat_error,

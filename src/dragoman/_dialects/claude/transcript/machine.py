@@ -1,6 +1,6 @@
 """The machine of Claude Code's session files: everything that has to be remembered from line to line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from msgspec import Struct, field
@@ -16,7 +16,6 @@ from dragoman._model.events import Event
 from dragoman._model.frames import Exit
 from dragoman._wire import fields
 from dragoman._wire.content import text_of_content, usage_of
-from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.machine import Machine
 
 
@@ -31,8 +30,8 @@ class ClaudeTranscript(Machine):
 
     dialect: ClassVar[str] = "claude_transcript"
 
-    def __init__(self, agent: str = "claude", *, native: bool = False) -> None:
-        super().__init__(agent, native=native)
+    def __init__(self, agent: str = "claude") -> None:
+        super().__init__(agent)
         self._parent: str | None = None
         self._aside = False
         """The line at hand is a subagent's."""
@@ -63,20 +62,11 @@ class ClaudeTranscript(Machine):
             m.AgentMeta: self._sidechains.described,
         }
 
-    def on_out(self, line: bytes) -> None:
+    def read(self, line: bytes) -> Iterable[Any]:
         self._parent, self._aside = None, False
-        if not line.strip():
-            self.ledger.native_type = "blank"
-            return
-        message = m.READER.read(line)
-        if isinstance(message, Invalid):
-            self.ledger.put(ev.NativeInvalid(reason=message.reason))
-        elif isinstance(message, Unknown):
-            self.ledger.put(ev.NativeUnknown(native_type=message.native_type))
-        else:
-            self._receive(message)
+        return (m.READER.read(line),)
 
-    def _receive(self, line: m.Line) -> None:
+    def on_message(self, line: m.Line) -> None:
         self.ledger.agent_time = line.timestamp
         self.ledger.native_type = translate.native_type(line)
         if line.sessionId is not None:

@@ -1,6 +1,6 @@
 """Codex app-server: the connection, its opening, and whose turn it is to speak."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final
 
 from msgspec import Struct
@@ -18,7 +18,6 @@ from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Launch
 from dragoman._wire import fields, jsonrpc
-from dragoman._wire.jsontext import Invalid
 from dragoman._wire.machine import Machine
 from dragoman.version import __version__
 
@@ -45,9 +44,8 @@ _MODES: Final = frozenset(("approvalPolicy", "sandboxPolicy", "collaborationMode
 
 
 class Sent(Struct):
-    """A request of ours that is on its way."""
+    """What is to be known of a request of ours when its answer comes."""
 
-    method: str
     thread: Thread | None
     command: str
     turn: int | None = None
@@ -76,8 +74,8 @@ class CodexApp(Machine):
         c.OpenSession,
     )
 
-    def __init__(self, agent: str = "codex", *, native: bool = False) -> None:
-        super().__init__(agent, native=native)
+    def __init__(self, agent: str = "codex") -> None:
+        super().__init__(agent)
         self._peer = jsonrpc.Peer(version=None)
         self._threads = Threads(self.ledger)
         self._requests = Requests(self.ledger, self._threads, self._peer)
@@ -90,7 +88,6 @@ class CodexApp(Machine):
         """Why it could not be opened."""
         self._refused: set[str] = set()
         """Threads that Codex opened in place of another one."""
-        self._sent: dict[str, Sent] = {}
         self._handlers: dict[str, Callable[[Thread, Any], None]] = {
             **self._talk.handlers,
             **self._facts.handlers,
@@ -98,46 +95,34 @@ class CodexApp(Machine):
             "turn/completed": self._turn_completed,
         }
 
-    @property
-    def opening(self) -> dict[str, Any]:
-        """`method` and `params` that open the thread; `turn`: what every turn/start says besides; `first_turn`:
-        what only the first does; `mode`: how it works with the user from then on (plan, default)."""
-        return self._commands.opening
-
-    @opening.setter
-    def opening(self, opening: dict[str, Any]) -> None:
-        self._commands.opening = opening
-
     # --- lines in ----------------------------------------------------------------------------------------
 
     def on_start(self, launch: Launch) -> None:
+        self._commands.opening = self.options.opening or {}
         client = {"name": "dragoman", "title": "Dragoman", "version": __version__}
         params = {"clientInfo": client, "capabilities": {"experimentalApi": True}}
         self.owe(self._peer.request(INITIALIZE, params, id=INITIALIZE))
 
+    def read(self, line: bytes) -> Iterable[Any]:
+        """Notifications have a typed road of their own: they are nearly all there is."""
+        note = m.read(line)
+        return (note,) if note is not None else self._peer.receive(line)
+
     def on_out(self, line: bytes) -> None:
-        if not line.strip():
-            self.ledger.native_type = "blank"
-            return
         if self._threads.main is not None:
             self.ledger.current = self._threads.main
-        note = m.read(line)
-        if note is not None:
-            self._notified(note)
-        else:
-            for message in self._peer.receive(line):
-                self._received(message)
+        super().on_out(line)
         for owed in self._commands.due():
             self.owe(owed)
 
-    def _received(self, message: jsonrpc.Incoming) -> None:
-        if isinstance(message, Invalid):
-            self.ledger.put(ev.NativeInvalid(reason=message.reason))
+    def on_message(self, message: m.Note | jsonrpc.Incoming) -> None:
+        if isinstance(message, m.Note):
+            self._notified(message)
         elif isinstance(message, jsonrpc.Response):
             self._answered(message)
         elif isinstance(message, jsonrpc.Request):
-            self._asked(message)
-        else:
+            self._requested(message)
+        elif isinstance(message, jsonrpc.Notification):
             note = m.fitted(message.method, message.params)
             if note is not None:
                 self._notified(note)
@@ -149,9 +134,9 @@ class CodexApp(Machine):
     def on_in(self, line: bytes) -> None:
         for message in self._peer.sent(line):
             if isinstance(message, jsonrpc.Request):
-                self._asking(message)
+                self._our_request(message)
             elif isinstance(message, jsonrpc.Response):
-                self._requests.answered(message)
+                self._requests.on_our_answer(message)
 
     # --- notifications -----------------------------------------------------------------------------------
 
@@ -160,7 +145,7 @@ class CodexApp(Machine):
         ledger.native_type = method
         ledger.agent_time = str(note.time) if note.time is not None else None
         if isinstance(params, m.ResolvedNews):
-            self._requests.withdrawn(str(params.requestId))
+            self._requests.on_resolved(str(params.requestId))
             return
         if isinstance(params, m.StatusNews) and not self._threads.expected(params.threadId):
             return  # a subagent comes to life before anyone says that there is one (capture subagent_v2)
@@ -218,32 +203,34 @@ class CodexApp(Machine):
             self.owe(line)
         self._talk.turn_ended(thread, params.turn)
         # An interrupt that found nothing to interrupt gets no answer (capture interrupt_steer).
-        for id, sent in list(self._sent.items()):
-            if sent.method == "turn/interrupt" and sent.thread is thread:
-                del self._sent[id]
+        for id, call in list(self._peer.in_flight.items()):
+            if call.method == "turn/interrupt" and call.context.thread is thread:
+                del self._peer.in_flight[id]
                 self._threads.put(
-                    thread, ev.CommandEnded(command="interrupt", request_id=id, ok=True, synthesized=True)
+                    thread,
+                    ev.CommandEnded(command="interrupt", request_id=str(id), ok=True, synthesized=True),
                 )
 
     # --- requests and answers ----------------------------------------------------------------------------
 
-    def _asked(self, request: jsonrpc.Request) -> None:
-        """Codex wants something of us."""
+    def _requested(self, request: jsonrpc.Request) -> None:
+        """A request of Codex'."""
         self.ledger.native_type = request.method
         params = request.params
         id = fields.text(params, "threadId") or fields.text(params, "conversationId")
-        owed = self._requests.asked(request, self._enter(id) if id is not None else None)
+        owed = self._requests.on_request(request, self._enter(id) if id is not None else None)
         if owed is not None:
             self.owe(owed)
 
-    def _asking(self, request: jsonrpc.Request) -> None:
-        """We want something of Codex."""
+    def _our_request(self, request: jsonrpc.Request) -> None:
+        """Our own request, seen on its way out."""
         params = fields.as_mapping(request.params)
         id = fields.text(params, "threadId")
         thread = self._enter(id) if id is not None and request.method.startswith("turn/") else None
         if thread is None and id is not None:
             thread = self._threads.find(id)
-        sent = self._sent[str(request.id)] = Sent(request.method, thread, _command_of(request.method, params))
+        sent = Sent(thread, _command_of(request.method, params))
+        self._peer.in_flight[request.id].context = sent
         if thread is not None and request.method == "turn/start":
             opened = self._talk.prompted(thread, params)
             sent.turn = self.ledger.turn(thread.session) if opened else None
@@ -254,8 +241,8 @@ class CodexApp(Machine):
 
     def _answered(self, response: jsonrpc.Response) -> None:
         """Codex's answer to something we asked; what it is the answer to, if that was not heard, it shows."""
-        sent = self._sent.pop(str(response.id), None)
-        method = response.method or (sent.method if sent is not None else None)
+        sent: Sent | None = response.context
+        method = response.method
         result = fields.as_mapping(response.result)
         thread = sent.thread if sent is not None else None
         if thread is not None:
@@ -285,9 +272,10 @@ class CodexApp(Machine):
         if response.id == INITIALIZE:
             self._ours = True
             self.owe(self._peer.notify("initialized"))
-            method = self.opening.get("method", "thread/start")
-            if self.opens_session:
-                self.owe(self._peer.request(method, self.opening.get("params", {}), id=OPEN))
+            if self.options.opens_session:
+                opening = self._commands.opening
+                method, params = opening.get("method", "thread/start"), opening.get("params", {})
+                self.owe(self._peer.request(method, params, id=OPEN))
 
     def _opened(self, response: jsonrpc.Response, method: str, result: dict[str, Any]) -> None:
         native, wanted = fields.mapping(result, "thread"), fields.text(response.params, "threadId")
@@ -347,7 +335,7 @@ class CodexApp(Machine):
 
     def _ended(self, response: jsonrpc.Response, sent: Sent | None) -> None:
         error, result = response.error, response.result
-        method = sent.method if sent is not None else None
+        method = response.method
         event = ev.CommandEnded(
             command=sent.command if sent is not None else None,
             request_id=str(response.id),

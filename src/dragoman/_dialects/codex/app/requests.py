@@ -29,7 +29,7 @@ _WORDS: Final = {action: word for word, action in _ACTIONS.items()}
 
 
 class Asked(Struct):
-    """A request that has no answer yet."""
+    """What is to be known of an open request to answer it."""
 
     id: jsonrpc.Id
     method: str
@@ -47,18 +47,17 @@ class Requests:
         self._ledger = ledger
         self._threads = threads
         self._peer = peer
-        self._open: dict[str, Asked] = {}
 
     # --- Codex asks --------------------------------------------------------------------------------------
 
-    def asked(self, request: jsonrpc.Request, thread: Thread | None) -> bytes | None:
-        """What Codex wants; the answer that is owed at once, where nobody could give one."""
+    def on_request(self, request: jsonrpc.Request, thread: Thread | None) -> bytes | None:
+        """A request of Codex'. Returns the answer that is owed at once, where nobody could give one."""
         params = fields.as_mapping(request.params)
         asked = Asked(request.id, request.method, params, thread)
         choices = approvals.CHOICES.get(request.method)
         if choices is not None and (request.method != ELICITATION or _approval_kind(params)):
             asked.choices = choices(params)
-            event: ev.Event = self._permission(asked)
+            event: ev.Request = self._permission(asked)
         elif request.method in (ELICITATION, QUESTIONS):
             event = _question(asked)
         else:
@@ -66,11 +65,9 @@ class Requests:
             event = ev.HostCalled(
                 request_id=str(request.id), method=request.method, params=params, call_id=asked.call_id
             )
-        self._open[str(request.id)] = asked
         if thread is not None:
-            self._threads.put(thread, event)
-        else:
-            self._ledger.put(event)
+            self._threads.stamp(thread, event)
+        self._ledger.ask(event, asked)
         if isinstance(event, ev.HostCalled) and request.method not in _HOST_CALLS:
             return self._peer.refuse(request.id, f"this client cannot answer {request.method}")
         return None
@@ -97,36 +94,18 @@ class Requests:
         asked.call_id = event.call_id
         return event
 
-    def withdrawn(self, request_id: str) -> None:
-        """Codex says that a request is settled; by our answer, or because it no longer wants one. Where the
-        client is not heard, the item tells later which answer it was."""
+    def on_resolved(self, request_id: str) -> None:
+        """`serverRequest/resolved`: by our answer, or because Codex no longer wants one. Where the client is not heard,
+        the item tells later which answer it was."""
         if self._ledger.heard_client:
-            self._open.pop(request_id, None)
-            self._close(request_id)
-
-    def _close(self, request_id: str, *, synthesized: bool = False) -> None:
-        pending = self._ledger.request(request_id)
-        if pending is None:
-            return
-        closing: ev.Event
-        if pending.kind == "permission":
-            closing = ev.PermissionResolved(request_id=request_id, outcome="cancelled", by="agent")
-        elif pending.kind == "question":
-            closing = ev.QuestionAnswered(request_id=request_id, action="cancelled")
-        else:
-            closing = ev.HostAnswered(
-                request_id=request_id, error=ev.ErrorInfo(message="withdrawn by the agent")
-            )
-        closing.synthesized = synthesized
-        self._ledger.put(closing)
+            self._ledger.withdraw(request_id)
 
     def item_over(self, thread: Thread, call_id: str, status: ev.ToolStatus) -> None:
         """An item has completed, so what was asked for it was answered, whether we heard it or not."""
         if self._ledger.heard_client:
             return
-        for request_id, asked in list(self._open.items()):
+        for request_id, asked in self._open():
             if asked.call_id == call_id and asked.thread is thread and asked.choices is not None:
-                del self._open[request_id]
                 outcome: Any = "denied" if status == "declined" else "allowed"
                 self._ledger.put(
                     ev.PermissionResolved(request_id=request_id, outcome=outcome, synthesized=True)
@@ -135,26 +114,22 @@ class Requests:
     def turn_over(self, thread: Thread, outcome: ev.TurnOutcome) -> list[bytes]:
         """A turn has ended: nothing of it is asked any more, but Codex goes on waiting for its answers
         (capture approval_bad_replies). They are errors, which it takes as no."""
-        left = [
-            request_id
-            for request_id, asked in self._open.items()
-            if asked.thread is not None and asked.thread.session == thread.session
-        ]
         lines = []
-        for request_id in left:
-            asked = self._open.pop(request_id)
-            lines.append(self._peer.refuse(asked.id, "the turn has ended", jsonrpc.INTERNAL_ERROR))
-            if outcome == "cancelled" or self._ledger.heard_client:
-                self._close(request_id, synthesized=True)
+        for request_id, asked in self._open():
+            if asked.thread is not None and asked.thread.session == thread.session:
+                lines.append(self._peer.refuse(asked.id, "the turn has ended", jsonrpc.INTERNAL_ERROR))
+                if outcome == "cancelled" or self._ledger.heard_client:
+                    self._ledger.withdraw(request_id, synthesized=True)
         return lines
 
     # --- the client answers ------------------------------------------------------------------------------
 
-    def answered(self, response: jsonrpc.Response) -> None:
-        """Our answer, seen on its way out."""
+    def on_our_answer(self, response: jsonrpc.Response) -> None:
+        """Our own answer, seen on its way out."""
         request_id = str(response.id)
-        asked = self._open.pop(request_id, None)
-        if asked is None or self._ledger.request(request_id) is None:
+        pending = self._ledger.requests.get(request_id)
+        asked = pending.native if pending is not None else None
+        if not isinstance(asked, Asked):
             return
         error = (
             ev.ErrorInfo(message=response.error.message or "error") if response.error is not None else None
@@ -200,10 +175,15 @@ class Requests:
             return self._peer.answer(asked.id, command.result)
         return self._peer.refuse(asked.id, command.error or f"nobody answers {asked.method}")
 
+    def _open(self) -> list[tuple[str, Asked]]:
+        """The open requests, by id."""
+        asked = [(id, pending.native) for id, pending in self._ledger.requests.items()]
+        return [(id, native) for id, native in asked if isinstance(native, Asked)]
+
     def _pending(self, request_id: str) -> Asked:
-        asked = self._open.get(request_id)
-        if asked is None:
-            raise UsageError(f"no open request is called {request_id!r}: it was answered or withdrawn")
+        asked = self._ledger.pending(request_id).native
+        if not isinstance(asked, Asked):
+            raise UsageError(f"request {request_id!r} is not ours to answer: Codex reviews it itself")
         return asked
 
 

@@ -128,12 +128,16 @@ class Threads:
 
     def put(self, thread: Thread, event: ev.Event) -> None:
         """An event of this thread."""
+        self.stamp(thread, event)
+        self._ledger.put(event)
+
+    def stamp(self, thread: Thread, event: ev.Event) -> None:
+        """Say on the event which thread it is of."""
         event.session = thread.session
         if event.parent is None:
             event.parent = thread.parent
         if thread.session != thread.id:
             event.ext = {**event.ext, "codex.threadId": thread.id}
-        self._ledger.put(event)
 
     # --- subagents ---------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """The machine of `codex exec --json`: everything that has to be remembered from line to line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import msgspec
@@ -16,7 +16,7 @@ from dragoman._model.frames import Launch
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
 from dragoman._wire.growing import Growing
-from dragoman._wire.jsontext import Invalid, Unknown, repaired_text
+from dragoman._wire.jsontext import repaired_text
 from dragoman._wire.machine import Machine
 
 
@@ -25,8 +25,8 @@ class CodexExec(Machine):
 
     dialect: ClassVar[str] = "codex_exec"
 
-    def __init__(self, agent: str = "codex", *, native: bool = False) -> None:
-        super().__init__(agent, native=native)
+    def __init__(self, agent: str = "codex") -> None:
+        super().__init__(agent)
         self._asked: str | None = None
         """The thread to go on with, by whatever name it was asked for."""
         self._prompt: str | None = None
@@ -63,18 +63,12 @@ class CodexExec(Machine):
             self._core.turns = Turns(self.ledger)
         self._prompt = fields.text(launch.config, "prompt")
 
-    def on_out(self, line: bytes) -> None:
-        if not line.strip():
-            self.ledger.native_type = "blank"
-            return
-        message = m.READER.read(line)
-        if isinstance(message, Invalid):
-            self.ledger.put(ev.NativeInvalid(reason=message.reason))
-        elif isinstance(message, Unknown):
-            self.ledger.put(ev.NativeUnknown(native_type=message.native_type))
-        else:
-            self.ledger.native_type = message.type or "codex/event"
-            self._handlers[type(message)](message)
+    def read(self, line: bytes) -> Iterable[Any]:
+        return (m.READER.read(line),)
+
+    def on_message(self, message: m.Message) -> None:
+        self.ledger.native_type = message.type or "codex/event"
+        self._handlers[type(message)](message)
 
     def on_in(self, line: bytes) -> None:
         message = m.CLIENT.read(line)
@@ -221,7 +215,7 @@ class CodexExec(Machine):
             self._turns.late(translate.ended(item))
 
     def _question(self, item: m.Item, phase: str) -> None:
-        if self.ledger.request(item.id) is None:
+        if item.id not in self.ledger.requests:
             self._turns.put(translate.question(item))
         if phase == "completed":
             self._turns.late(translate.answer(item))

@@ -1,6 +1,6 @@
 """The machine of Codex's session files: everything that has to be remembered from line to line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from dragoman._dialects.codex.rollout import messages as m
@@ -16,7 +16,6 @@ from dragoman._model.frames import Exit
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
 from dragoman._wire.growing import Growing
-from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.machine import Machine
 
 Native = dict[str, Any]
@@ -27,8 +26,8 @@ class CodexRollout(Machine):
 
     dialect: ClassVar[str] = "codex_rollout"
 
-    def __init__(self, agent: str = "codex", *, native: bool = False) -> None:
-        super().__init__(agent, native=native)
+    def __init__(self, agent: str = "codex") -> None:
+        super().__init__(agent)
         ledger, said = self.ledger, set[str]()
         self._thread: str | None = None
         """The thread whose file is being read; a subagent's is no session of its own."""
@@ -53,19 +52,10 @@ class CodexRollout(Machine):
     def _turns(self) -> Turns:
         return self._core.turns
 
-    def on_out(self, line: bytes) -> None:
-        if not line.strip():
-            self.ledger.native_type = "blank"
-            return
-        message = m.READER.read(line)
-        if isinstance(message, Invalid):
-            self.ledger.put(ev.NativeInvalid(reason=message.reason))
-        elif isinstance(message, Unknown):
-            self.ledger.put(ev.NativeUnknown(native_type=message.native_type))
-        else:
-            self._receive(message)
+    def read(self, line: bytes) -> Iterable[Any]:
+        return (m.READER.read(line),)
 
-    def _receive(self, line: m.Line) -> None:
+    def on_message(self, line: m.Line) -> None:
         self.ledger.agent_time = line.timestamp
         self.ledger.native_type = translate.native_type(line)
         if line.ordinal is not None and 0 < line.ordinal < self._inherited:

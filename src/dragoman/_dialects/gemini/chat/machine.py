@@ -1,6 +1,6 @@
 """The machine of Gemini CLI's session files: everything that has to be remembered from line to line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from msgspec import Struct, field
@@ -13,7 +13,7 @@ from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit
-from dragoman._wire.jsontext import Invalid, Unknown
+from dragoman._wire.jsontext import Invalid
 from dragoman._wire.machine import Machine
 
 
@@ -32,8 +32,8 @@ class GeminiChat(Machine):
 
     dialect: ClassVar[str] = "gemini_chat"
 
-    def __init__(self, agent: str = "gemini", *, native: bool = False) -> None:
-        super().__init__(agent, native=native)
+    def __init__(self, agent: str = "gemini") -> None:
+        super().__init__(agent)
         self._known: dict[str, Known] = {}
         self._turn: Turn | None = None
         self._subagent: str | None = None
@@ -62,38 +62,27 @@ class GeminiChat(Machine):
 
     # --- lines -------------------------------------------------------------------------------------------
 
-    def on_out(self, line: bytes) -> None:
-        if not line.strip():
-            self.ledger.native_type = "blank"
-        elif self._document is not None:
-            self._document.append(line)
-            self.ledger.native_type = "document"
-            if line.rstrip() == b"}":
-                self._close_document()
-        elif line.strip() == b"{":
-            self._document = [line]
-            self.ledger.native_type = "document"
-        else:
-            self._receive(m.READER.read(line))
+    def read(self, line: bytes) -> Iterable[Any]:
+        """Older files are one JSON object over many lines: its last line brings the message."""
+        if self._document is None and line.strip() != b"{":
+            return (m.READER.read(line),)
+        self._document = [*(self._document or ()), line]
+        self.ledger.native_type = "document"
+        if line.rstrip() != b"}":
+            return ()
+        message = m.READER.read(b"\n".join(self._document))
+        if isinstance(message, Invalid):
+            return ()
+        self._document = None
+        return (message,)
 
-    def _receive(self, line: m.Line | Unknown | Invalid) -> None:
-        if isinstance(line, Invalid):
-            self.ledger.put(ev.NativeInvalid(reason=line.reason))
-        elif isinstance(line, Unknown):
-            self.ledger.put(ev.NativeUnknown(native_type=line.native_type))
-        else:
-            self.ledger.native_type = m.native_type(line)
-            self._handlers[type(line)](line)
-
-    def _close_document(self) -> None:
-        message = m.READER.read(b"\n".join(self._document or ()))
-        if not isinstance(message, Invalid):
-            self._document = None
-            self._receive(message)
+    def on_message(self, line: m.Line) -> None:
+        self.ledger.native_type = m.native_type(line)
+        self._handlers[type(line)](line)
 
     def on_end(self, exit: Exit) -> None:
         if self._document is not None:
-            self._receive(m.READER.read(b"\n".join(self._document)))
+            self.take(m.READER.read(b"\n".join(self._document)))
         if self._subagent is not None:
             self._put(ev.SubagentEnded(call_id=self._parent, agent_id=self._subagent, synthesized=True))
         self._parent = None

@@ -1,6 +1,6 @@
 """The machine of Gemini CLI's stream-json: everything that has to be remembered from line to line."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
@@ -13,8 +13,7 @@ from dragoman._model import toolnames
 from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Exit
 from dragoman._wire import fields
-from dragoman._wire.jsontext import Invalid, Unknown, repaired_text
-from dragoman._wire.ledger import Ledger
+from dragoman._wire.jsontext import repaired_text
 from dragoman._wire.machine import Machine
 
 
@@ -39,13 +38,13 @@ class GeminiStream(Machine):
     """One process of `gemini --output-format stream-json`."""
 
     dialect: ClassVar[str] = "gemini_stream"
+    tools_end_with_turns: ClassVar[bool] = True
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
         (Capability.PARTIALS, Capability.RESUME, Capability.SUBAGENTS)
     )
 
-    def __init__(self, agent: str = "gemini", *, native: bool = False) -> None:
-        super().__init__(agent, native=native)
-        self.ledger = Ledger(native=native, tools_end_with_turns=True)
+    def __init__(self, agent: str = "gemini") -> None:
+        super().__init__(agent)
         self._calls: dict[str, Call] = {}
         self._messages = 0
         self._answer: Answer | None = None
@@ -69,19 +68,13 @@ class GeminiStream(Machine):
             m.Retry: self._retried,
         }
 
-    def on_out(self, line: bytes) -> None:
-        if not line.strip():
-            self.ledger.native_type = "blank"
-            return
-        message = m.read(line)
-        if isinstance(message, Invalid):
-            self.ledger.put(ev.NativeInvalid(reason=message.reason))
-        elif isinstance(message, Unknown):
-            self.ledger.put(ev.NativeUnknown(native_type=message.native_type))
-        else:
-            self.ledger.agent_time = message.timestamp
-            self.ledger.native_type = m.NAMES[type(message)]
-            self._handlers[type(message)](message)
+    def read(self, line: bytes) -> Iterable[Any]:
+        return (m.read(line),)
+
+    def on_message(self, message: m.Native) -> None:
+        self.ledger.agent_time = message.timestamp
+        self.ledger.native_type = m.NAMES[type(message)]
+        self._handlers[type(message)](message)
 
     def on_end(self, exit: Exit) -> None:
         if self._result is not None:
