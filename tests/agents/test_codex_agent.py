@@ -13,11 +13,11 @@ from dragoman._agents.codex import native_binary, plan
 from dragoman._dialects.codex.app.machine import CodexApp
 from dragoman._model.config import APPROVE_MODES, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
-from dragoman._runtime.plan import Plan
+from dragoman._runtime.plan import LaunchPlan
 from tests.dialects.codex.app.apps import check
 
 
-def planned(dialect: str = "codex_app", **fields: Any) -> Plan:
+def planned(dialect: str = "codex_app", **fields: Any) -> LaunchPlan:
     return plan(SessionConfig(agent="codex", inherit_env=False, **fields), "/bin/codex", dialect)
 
 

@@ -10,12 +10,12 @@ from dragoman._agents import AGENTS
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
-from dragoman._runtime.plan import Plan
+from dragoman._runtime.plan import LaunchPlan
 
 GEMINI = AGENTS["gemini"]
 
 
-def planned(dialect: str, **fields: Any) -> Plan:
+def planned(dialect: str, **fields: Any) -> LaunchPlan:
     config = SessionConfig(agent="gemini", inherit_env=False, cwd="/tmp", **fields)
     return GEMINI.plan(config, "/bin/gemini", dialect)
 

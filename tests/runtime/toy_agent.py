@@ -6,11 +6,11 @@ from msgspec import structs
 
 from dragoman._agents.agent import Agent, environment
 from dragoman._model.config import SessionConfig
-from dragoman._runtime.plan import Plan
+from dragoman._runtime.plan import LaunchPlan
 from tests.runtime.toy_dialect import CAN, FAKES, MANY, toy_plan
 
 
-def plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     program = str(FAKES / str(config.native.get("program", "obedient.py")))
     argv = [executable, "-I", program, *config.extra_args]
     return toy_plan(argv=argv, env=environment(config), cwd=config.cwd, one_shot="one_shot" in config.native)
@@ -27,7 +27,7 @@ TOY = Agent(
 )
 
 
-def plural_plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+def plural_plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     argv = [executable, "-I", str(FAKES / "plural.py"), *config.extra_args]
     return toy_plan(argv=argv, env=environment(config), cwd=config.cwd, capabilities=MANY)
 

@@ -12,7 +12,7 @@ from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Command
 from dragoman._model.usage import Usage
 from dragoman._runtime.connection import Connection
-from dragoman._runtime.plan import Plan, Step
+from dragoman._runtime.plan import LaunchPlan, Step
 from dragoman._runtime.session import Session
 from dragoman._wire.machine import Machine
 
@@ -139,9 +139,9 @@ class ToyMachine(Machine):
         return [json.dumps(fields).encode()]
 
 
-def toy_plan(program: str = "obedient.py", *args: str, **changes: Any) -> Plan:
+def toy_plan(program: str = "obedient.py", *args: str, **changes: Any) -> LaunchPlan:
     """A run of one of the fake agents."""
-    plan = Plan(
+    plan = LaunchPlan(
         agent="toy",
         dialect="toy",
         argv=[sys.executable, "-I", str(FAKES / program), *args],
@@ -153,6 +153,6 @@ def toy_plan(program: str = "obedient.py", *args: str, **changes: Any) -> Plan:
     return structs.replace(plan, **changes)
 
 
-def alone(plan: Plan, *, prompt: str | None = None, **options: Any) -> Session:
+def alone(plan: LaunchPlan, *, prompt: str | None = None, **options: Any) -> Session:
     """A session that has the agent process to itself."""
     return Connection(plan, **options).alone(prompt)

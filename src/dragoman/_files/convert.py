@@ -11,7 +11,7 @@ from dragoman._model.frames import Exit
 from dragoman._projections import published
 from dragoman._wire import event_json
 from dragoman._wire.jsontext import Invalid
-from dragoman._wire.machine import Machine, StartOptions
+from dragoman._wire.machine import StartOptions, play
 from dragoman._wire.nativeline import detach
 
 
@@ -34,19 +34,14 @@ def convert(
         return _decoded(opened)
     if opened.kind == "view":
         return _read_back(opened)
-    machine = machine_for(opened.launch.dialect, opened.launch.agent)
+    return _interpreted(opened, native, exit_of(exit) if isinstance(exit, int) else exit)
+
+
+def _interpreted(source: Source, native: bool, exit: Exit | None) -> Iterator[Event]:
+    machine = machine_for(source.launch.dialect, source.launch.agent)
     options = StartOptions(keeps_lines=native)
-    return _interpreted(opened, machine, options, exit_of(exit) if isinstance(exit, int) else exit)
-
-
-def _interpreted(
-    source: Source, machine: Machine, options: StartOptions, exit: Exit | None
-) -> Iterator[Event]:
     with closing(source):
-        yield from machine.start(source.launch, options).events
-        for frame in source:
-            yield from machine.receive(frame).events
-        yield from machine.end(exit or source.exit or Exit()).events
+        yield from play(source, machine, source.launch, lambda: exit or source.exit or Exit(), options)
 
 
 def _decoded(source: Source) -> Iterator[Event]:

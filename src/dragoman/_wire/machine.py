@@ -7,7 +7,7 @@ the frame), no randomness (ids are counters) and never raises, whatever the agen
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, ClassVar
 
@@ -246,3 +246,18 @@ class Machine(ABC):
     def _output(self) -> Output:
         lines, self._answers = self._answers, []
         return Output(self.ledger.take(), lines)
+
+
+def play(
+    frames: Iterable[Frame],
+    machine: Machine,
+    launch: Launch,
+    exit: Callable[[], Exit] = Exit,
+    options: StartOptions | None = None,
+) -> Iterator[Event]:
+    """The events of frames that were kept. What the machine would answer is dropped: the answers are frames already.
+    `exit` is asked for after the last frame."""
+    yield from machine.start(launch, options).events
+    for frame in frames:
+        yield from machine.receive(frame).events
+    yield from machine.end(exit()).events

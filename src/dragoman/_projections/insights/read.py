@@ -270,7 +270,7 @@ class Reading:
         )
 
     def _permission(self, item: m.PermissionRequestEvent) -> Event:
-        if self._ledger.request(item.request_id) is not None:  # asked again: it was answered in between
+        if item.request_id in self._ledger.requests:  # asked again: it was answered in between
             self._ledger.put(
                 ev.PermissionResolved(request_id=item.request_id, outcome="allowed", synthesized=True)
             )
