@@ -1,6 +1,7 @@
 """The dialects: one wire language each. This table is the only place that lists them."""
 
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -61,3 +62,10 @@ def detect(lines: Sequence[bytes]) -> str | None:
         if any(dialect.part().looks_like(value) for value in values):
             return dialect.name
     return None
+
+
+@cache
+def tools_end_with_turns(dialect: str) -> bool:
+    """Whether tools that the agent leaves open are closed with their turn in this dialect."""
+    record = DIALECTS.get(dialect)
+    return record is not None and bool(record.part("machine").MACHINE.tools_end_with_turns)

@@ -8,7 +8,7 @@ ran, so two runs that did the same read the same.
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from dragoman._contract.rules import Answered, Asked
+from dragoman._contract.invariants import Answered, Asked
 from dragoman._model import events as ev
 from dragoman._model.content import ContentBlock
 from dragoman._model.events import Event

@@ -39,10 +39,8 @@ class ClaudeStream(Machine):
         self._requests = 0
         self._turn_message: str | None = None
         """The message that opened the turn."""
-        self._echoes = False
-        """The CLI echoes what the client says when a turn takes it."""
-        self._echoed = False
-        """It did so in this turn."""
+        self._taken: list[str] = []
+        """The client's messages that the turn has taken so far."""
         self._partial: set[str | None] = set()
         """Flat messages of which only pieces have come."""
         self._blocked = False
@@ -72,7 +70,6 @@ class ClaudeStream(Machine):
     # --- lines in ----------------------------------------------------------------------------------------
 
     def on_start(self, launch: Launch) -> None:
-        self._echoes = "--replay-user-messages" in launch.argv
         session = _flag(launch.argv, "--session-id")
         if session is None and "--fork-session" not in launch.argv:
             session = _flag(launch.argv, "--resume")
@@ -130,39 +127,41 @@ class ClaudeStream(Machine):
         if self.ledger.busy():
             return
         text = self._untaken.get(message_id) if message_id is not None else None
-        self._turn_message, self._echoed = message_id, False
+        self._turn_message, self._taken = message_id, []
         self.ledger.put(ev.TurnStarted(prompt=text, synthesized=True))
 
     def _prompted(self, content: Any, uuid: str | None) -> None:
-        """The client says something. Where the CLI echoes it, it is untaken until then."""
+        """A `user` line of the client's. Its message is untaken until the CLI says which turn takes it."""
         message = translate.user_message(content)
         message.message_id = uuid
-        if uuid is not None and self._echoes:
+        if uuid is not None:
             self._untaken[uuid] = message.text
         if not self.ledger.busy():
-            self._turn_message, self._echoed = uuid, False
+            self._turn_message, self._taken = uuid, []
             self.ledger.put(ev.TurnStarted(prompt=message.text))
         self.ledger.put(message)
 
-    def _take(self, message: m.Result) -> bool:
-        """The messages that a turn took are untaken no more. Whether the result is that of the open turn: from 2.1.300
-        on it names them, so one that does not name the prompt is that of a turn which the CLI had begun by itself
-        before it saw the prompt, and the prompt's own is still to come."""
-        took = message.user_message_uuids
-        if took is None:
-            # 2.1.197 echoes no slash command (capture slash_various): the oldest that waits was it.
-            if not self._echoed and self._untaken:
-                del self._untaken[next(iter(self._untaken))]
-            if self._turn_message is not None:
-                self._untaken.pop(self._turn_message, None)
-            return True
-        for id in took:
-            self._untaken.pop(id, None)
+    def _take(self, message_id: str | None) -> None:
+        """A turn has taken this message of the client's."""
+        if message_id is not None and message_id in self._untaken:
+            del self._untaken[message_id]
+            self._taken.append(message_id)
+
+    def _ends_turn(self, message: m.Result) -> bool:
+        """Whether the result is that of the open turn. From 2.1.300 on it names the messages that its turn took, before
+        that their echoes do: one that took others and not the prompt belongs to a turn which the CLI had begun by
+        itself before it saw the prompt, and the prompt's own is still to come."""
+        for id in message.user_message_uuids or ():
+            self._take(id)
+        if not self._taken and message.user_message_uuids is None:
+            # 2.1.197 echoes no slash command (capture slash_various): the one that waits longest was it.
+            self._untaken.pop(next(iter(self._untaken), ""), None)
+            self._untaken.pop(self._turn_message or "", None)
         return self._turn_message not in self._untaken
 
     def _result(self, message: m.Result) -> None:
         ledger = self.ledger
-        if not self._take(message):
+        if not self._ends_turn(message):
             usage, cost = usage_of(message.usage), self._costs.cost(message)
             self._costs.models(message)
             ledger.put(ev.UsageUpdated(scope="turn", usage=usage, cost_usd=cost))
@@ -188,7 +187,7 @@ class ClaudeStream(Machine):
                 steps=message.num_turns,
                 denials=translate.denials_of(message),
                 structured_output=message.structured_output,
-                message_ids=message.user_message_uuids or [],
+                message_ids=list(dict.fromkeys((*self._taken, *(message.user_message_uuids or ())))),
                 ext={"claude.origin": message.origin} if message.origin else {},
             )
         )
@@ -196,8 +195,8 @@ class ClaudeStream(Machine):
 
     def _lifecycle(self, message: m.CommandLifecycle) -> None:
         """2.1.325 follows each message that has a uuid: queued, started, completed, cancelled."""
-        if message.state in ("completed", "cancelled") and message.command_uuid is not None:
-            self._untaken.pop(message.command_uuid, None)
+        if message.state in ("completed", "cancelled"):
+            self._take(message.command_uuid)
         for event in translate.lifecycle(message):
             self.ledger.put(event)
 
@@ -292,8 +291,7 @@ class ClaudeStream(Machine):
             said.echo = bool(message.isReplay) and not local
             if said.echo and message.uuid in self._untaken:
                 self._begin(message.uuid)
-                del self._untaken[message.uuid]
-                self._echoed = True
+                self._take(message.uuid)
             said.synthetic = bool(message.isSynthetic) or local
             said.message_id, said.parent = message.uuid, parent
             self.ledger.put(said)
