@@ -6,15 +6,16 @@ from hypothesis import strategies as st
 from dragoman._model.content import (
     AudioBlock,
     ContentBlock,
+    DiffBlock,
     ImageBlock,
     ResourceBlock,
     ResourceLinkBlock,
+    TerminalBlock,
     TextBlock,
     ThinkingBlock,
     UnknownBlock,
 )
-from dragoman._model.usage import Usage
-from dragoman._wire.content import blocks_of, plain, text_of_content, usage_of
+from dragoman._wire.content import READERS, blocks_of, parts_of, plain, text_and_blocks, text_of_content
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,18 @@ from dragoman._wire.content import blocks_of, plain, text_of_content, usage_of
         ),
         ({"type": "resource", "resource": {"uri": "u", "text": "x"}}, ResourceBlock(uri="u", text="x")),
         ({"type": "resource_link", "uri": "u", "size": 3}, ResourceLinkBlock(uri="u", size=3)),
+        ({"type": "audio", "uri": "http://x"}, AudioBlock(uri="http://x")),
+        ({"type": "content", "content": {"type": "text", "text": "x"}}, TextBlock(text="x")),
+        (
+            {"type": "diff", "path": "p", "oldText": "a", "newText": "b"},
+            DiffBlock(path="p", before="a", after="b"),
+        ),
+        ({"type": "diff", "patch": {"format": "git", "text": "@@"}}, DiffBlock(patch="@@")),
+        ({"type": "terminal", "terminalId": "t"}, TerminalBlock(terminal_id="t")),
+        ({"type": "resource", "uri": "u", "contents": "x"}, ResourceBlock(uri="u", text="x")),
+        ({"type": "resource", "resource": 3}, UnknownBlock(native={"type": "resource", "resource": 3})),
+        ({"type": "image"}, UnknownBlock(native={"type": "image"})),
+        ({"type": "text", "text": "\ud83d"}, TextBlock(text="\ufffd")),
         ({"type": "text", "text": 3}, UnknownBlock(native={"type": "text", "text": 3})),
         ({"type": ["text"]}, UnknownBlock(native={"type": ["text"]})),
         ({"type": "tool_reference"}, UnknownBlock(native={"type": "tool_reference"})),
@@ -67,23 +80,34 @@ def test_content_is_a_string_a_list_a_block_or_nothing() -> None:
     assert not plain(blocks_of(["a", {"type": "image"}]))
 
 
-def test_input_tokens_include_the_cache() -> None:
-    native = {
-        "input_tokens": 100,
-        "cache_creation_input_tokens": 10,
-        "cache_read_input_tokens": 50,
-        "output_tokens": 20,
-        "output_tokens_details": {"thinking_tokens": 5},
-    }
-    assert usage_of(native) == Usage(
-        input_tokens=160, cache_read_tokens=50, cache_write_tokens=10, output_tokens=20, reasoning_tokens=5
+def test_blocks_are_told_where_text_is_not_all() -> None:
+    assert text_and_blocks(["a", "b"]) == ("a\nb", [])
+    assert text_and_blocks(["a", {"type": "x"}]) == (
+        "a",
+        [TextBlock(text="a"), UnknownBlock(native={"type": "x"})],
     )
+    assert text_and_blocks(None) == ("", [])
 
 
-def test_unknown_counts_are_absent() -> None:
-    assert usage_of({"output_tokens": 0, "output_tokens_details": None}) == Usage(output_tokens=0)
-    assert usage_of({"input_tokens": "7", "service_tier": None}) is None
-    assert usage_of(None) is None
+def test_deep_wrappings_are_not_followed() -> None:
+    native: object = {"type": "text", "text": "x"}
+    for _ in range(2000):
+        native = {"type": "content", "content": native}
+    assert blocks_of(native) == [UnknownBlock(native=native)]
+
+
+def test_parts_of_content() -> None:
+    assert parts_of(None) == []
+    assert parts_of(["a", None]) == ["a", None]
+    assert parts_of("a") == ["a"]
+    assert parts_of({"type": "text"}) == [{"type": "text"}]
+
+
+def test_a_dialect_may_know_more_types() -> None:
+    readers = {**READERS, "said": READERS["text"]}
+    native = {"type": "said", "text": "x"}
+    assert blocks_of(native, readers) == [TextBlock(text="x")]
+    assert blocks_of(native) == [UnknownBlock(native=native)]
 
 
 JSON = st.recursive(
@@ -91,7 +115,9 @@ JSON = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from(["type", "text", "source", "data", "resource", "x"]), inner, max_size=4
+            st.sampled_from(["type", "text", "source", "data", "resource", "content", "patch", "x"]),
+            inner,
+            max_size=4,
         )
     ),
 )
@@ -102,4 +128,4 @@ def test_anything_becomes_blocks(value: object) -> None:
     blocks = blocks_of(value)
     assert msgspec.json.decode(msgspec.json.encode(blocks), type=list[ContentBlock]) == blocks
     assert isinstance(text_of_content(value), str)
-    usage_of(value)
+    text_and_blocks(value)

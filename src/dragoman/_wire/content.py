@@ -1,158 +1,170 @@
-"""Content and usage as the Anthropic API writes them, shared by the dialects that carry its messages.
+"""Content blocks of messages and tool results, as the Anthropic API, MCP and ACP write them: nearly one shape.
 
-Content is a string or a list of blocks; tool results of MCP servers bring MCP's own blocks along. Pure and
-total: whatever is not of the expected form is kept as an unknown block.
+Content is a string, a block or a list of both; a block is an object whose `type` says what it is. Pure and total:
+what is not of the expected form is kept as an unknown block. Where an agent has block types of its own, its dialect
+reads with a larger table (see codex/shared/content).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from dragoman._model.content import (
     AudioBlock,
     ContentBlock,
+    DiffBlock,
     ImageBlock,
     ResourceBlock,
     ResourceLinkBlock,
+    TerminalBlock,
     TextBlock,
     ThinkingBlock,
     UnknownBlock,
     text_of,
 )
-from dragoman._model.usage import Usage
+from dragoman._wire import fields
+from dragoman._wire.jsontext import repaired_text
+
+Readers = Mapping[str, Callable[[dict[str, Any]], ContentBlock | None]]
+"""By a block's `type`: the function that reads such a block, None where it lacks what makes it one."""
 
 
-def blocks_of(content: Any) -> list[ContentBlock]:
-    """The blocks of a message or of a tool result."""
+def parts_of(content: Any) -> list[Any]:
+    """The native parts of content: a list as it is, null as none, anything else as the only part."""
     if content is None:
         return []
-    return [_block(item) for item in content] if isinstance(content, list) else [_block(content)]
+    return content if isinstance(content, list) else [content]
 
 
-def text_of_content(content: Any) -> str:
-    """The plain text in it, one block after the other."""
-    return content if isinstance(content, str) else text_of(blocks_of(content))
+def block_of(native: Any, readers: Readers | None = None) -> ContentBlock:
+    """The block that one native part is; a string is text."""
+    if isinstance(native, str):
+        return TextBlock(text=repaired_text(native))
+    read = (readers or READERS).get(fields.text(native, "type") or "")
+    block = read(native) if read is not None else None
+    return block if block is not None else UnknownBlock(native=native)
+
+
+def blocks_of(content: Any, readers: Readers | None = None) -> list[ContentBlock]:
+    """The blocks of a message or of a tool result."""
+    return [block_of(part, readers) for part in parts_of(content)]
 
 
 def plain(blocks: list[ContentBlock]) -> bool:
-    """Whether the text alone says everything."""
+    """Whether all blocks are text."""
     return all(isinstance(block, TextBlock) for block in blocks)
 
 
-def usage_of(native: Any) -> Usage | None:
-    """Token counts of one API call; None if nothing is said. The API counts cached input apart from the rest."""
-    if not isinstance(native, dict):
-        return None
-    details = native.get("output_tokens_details")
-    read, written = _count(native, "cache_read_input_tokens"), _count(native, "cache_creation_input_tokens")
-    fresh = _count(native, "input_tokens")
-    usage = Usage(
-        input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
-        cache_read_tokens=read,
-        cache_write_tokens=written,
-        output_tokens=_count(native, "output_tokens"),
-        reasoning_tokens=_count(details, "thinking_tokens") if isinstance(details, dict) else None,
-        total_tokens=_count(native, "total_tokens"),
-    )
-    return usage if usage else None
+def text_and_blocks(content: Any, readers: Readers | None = None) -> tuple[str, list[ContentBlock]]:
+    """The text in content, one block after the other; and all blocks, if some are not text, else none."""
+    blocks = blocks_of(content, readers)
+    return text_of(blocks), [] if plain(blocks) else blocks
 
 
-def _count(native: dict[str, Any], key: str) -> int | None:
-    value = native.get(key)
-    return value if type(value) is int else None
+def text_of_content(content: Any) -> str:
+    """The text in content, one block after the other."""
+    return text_of(blocks_of(content))
 
 
-def _block(native: Any) -> ContentBlock:
-    if isinstance(native, str):
-        return TextBlock(text=native)
-    if isinstance(native, dict):
-        read = _READERS.get(native.get("type") or "") if isinstance(native.get("type"), str) else None
-        block = read(native) if read is not None else None
-        if block is not None:
-            return block
-    return UnknownBlock(native=native)
+# --- one function for each type ----------------------------------------------------------------------------
 
 
 def _text(native: dict[str, Any]) -> ContentBlock | None:
-    text = _str(native, "text")
-    return None if text is None else TextBlock(text=text)
+    text = fields.text(native, "text")
+    return None if text is None else TextBlock(text=repaired_text(text))
 
 
 def _thinking(native: dict[str, Any]) -> ContentBlock | None:
-    text = _str(native, "thinking")
-    return None if text is None else ThinkingBlock(text=text, signature=_str(native, "signature"))
+    text = fields.text(native, "thinking")
+    return None if text is None else ThinkingBlock(text=text, signature=fields.text(native, "signature"))
 
 
-def _image(native: dict[str, Any]) -> ContentBlock | None:
-    source = _source(native)
-    mime, data = _str(source, "media_type", "mimeType"), _str(source, "data")
-    uri = _str(source, "url", "uri")
-    return None if data is None and uri is None else ImageBlock(mime_type=mime, data=data, uri=uri)
+def _source(native: dict[str, Any]) -> dict[str, Any]:
+    """The object with a block's data: `source` in the Anthropic API, the block itself in MCP and ACP."""
+    source = native.get("source")
+    return source if isinstance(source, dict) else native
 
 
-def _audio(native: dict[str, Any]) -> ContentBlock | None:
-    source = _source(native)
-    data = _str(source, "data")
-    return None if data is None else AudioBlock(mime_type=_str(source, "media_type", "mimeType"), data=data)
+def _media(make: type[ImageBlock | AudioBlock]) -> Callable[[dict[str, Any]], ContentBlock | None]:
+    """The reader of images or of sounds."""
+
+    def read(native: dict[str, Any]) -> ContentBlock | None:
+        source = _source(native)
+        data, uri = fields.text(source, "data"), fields.text(source, "url", "uri")
+        if data is None and uri is None:
+            return None
+        return make(mime_type=fields.text(source, "media_type", "mimeType"), data=data, uri=uri)
+
+    return read
 
 
 def _document(native: dict[str, Any]) -> ContentBlock | None:
     source = _source(native)
-    data, uri = _str(source, "data"), _str(source, "url")
+    data, uri = fields.text(source, "data"), fields.text(source, "url")
     if data is None and uri is None:
         return None
     is_text = source.get("type") == "text"
     return ResourceBlock(
-        name=_str(native, "title"),
+        name=fields.text(native, "title"),
         uri=uri,
-        mime_type=_str(source, "media_type"),
+        mime_type=fields.text(source, "media_type"),
         text=data if is_text else None,
         blob=None if is_text else data,
     )
 
 
 def _resource(native: dict[str, Any]) -> ContentBlock | None:
-    inner = native.get("resource")
-    if not isinstance(inner, dict):
-        return None
-    return ResourceBlock(
-        uri=_str(inner, "uri"),
-        name=_str(inner, "name"),
-        mime_type=_str(inner, "mimeType"),
-        text=_str(inner, "text"),
-        blob=_str(inner, "blob"),
+    """The content is one level down, as `resource`; an older summary of ACP has it beside the uri, as `contents`."""
+    inner = native.get("resource", native.get("contents"))
+    held = inner if isinstance(inner, dict) else native
+    block = ResourceBlock(
+        uri=fields.text(held, "uri") or fields.text(native, "uri"),
+        name=fields.text(held, "name") or fields.text(native, "name"),
+        mime_type=fields.text(held, "mimeType"),
+        text=inner if isinstance(inner, str) else fields.text(held, "text"),
+        blob=fields.text(held, "blob"),
     )
+    return None if block.uri is None and block.text is None and block.blob is None else block
 
 
 def _resource_link(native: dict[str, Any]) -> ContentBlock | None:
-    uri = _str(native, "uri")
+    uri = fields.text(native, "uri")
     if uri is None:
         return None
     return ResourceLinkBlock(
         uri=uri,
-        name=_str(native, "name"),
-        title=_str(native, "title"),
-        description=_str(native, "description"),
-        mime_type=_str(native, "mimeType"),
-        size=_count(native, "size"),
+        name=fields.text(native, "name"),
+        title=fields.text(native, "title"),
+        description=fields.text(native, "description"),
+        mime_type=fields.text(native, "mimeType"),
+        size=fields.integer(native, "size"),
     )
 
 
-_READERS: Final[dict[str, Callable[[dict[str, Any]], ContentBlock | None]]] = {
+def _wrapped(native: dict[str, Any]) -> ContentBlock | None:
+    """The block in the `content` of an ACP tool's content. One level only: depth is the sender's choice."""
+    inner = native.get("content")
+    return None if fields.text(inner, "type") == "content" else block_of(inner)
+
+
+def _diff(native: dict[str, Any]) -> ContentBlock:
+    """A diff of ACP: texts in protocol 1, a `patch` in protocol 2."""
+    return DiffBlock(
+        path=fields.text(native, "path"),
+        before=fields.text(native, "oldText"),
+        after=fields.text(native, "newText"),
+        patch=fields.text(native.get("patch"), "text"),
+    )
+
+
+READERS: Final[Readers] = {
     "text": _text,
     "thinking": _thinking,
-    "image": _image,
-    "audio": _audio,
+    "image": _media(ImageBlock),
+    "audio": _media(AudioBlock),
     "document": _document,
     "resource": _resource,
     "resource_link": _resource_link,
+    "content": _wrapped,
+    "diff": _diff,
+    "terminal": lambda native: TerminalBlock(terminal_id=fields.text(native, "terminalId")),
 }
-
-
-def _source(native: dict[str, Any]) -> dict[str, Any]:
-    """Where the API puts a block's data; MCP puts it in the block itself."""
-    source = native.get("source")
-    return source if isinstance(source, dict) else native
-
-
-def _str(native: dict[str, Any], *keys: str) -> str | None:
-    return next((native[key] for key in keys if isinstance(native.get(key), str)), None)

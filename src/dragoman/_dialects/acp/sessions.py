@@ -7,12 +7,12 @@ from msgspec import Struct, field
 
 from dragoman._dialects.acp import messages as m
 from dragoman._dialects.acp import translate as t
-from dragoman._dialects.acp.content import said
 from dragoman._dialects.acp.counting import Counting, UsageRule
 from dragoman._dialects.acp.texts import Texts, chunk_text
 from dragoman._dialects.acp.tools import Call, Tools
 from dragoman._model import events as ev
 from dragoman._wire import fields
+from dragoman._wire.content import text_and_blocks, text_of_content
 from dragoman._wire.jsonrpc import RpcError
 from dragoman._wire.ledger import Ledger
 
@@ -171,13 +171,13 @@ class Session:
 
     def prompted(self, request_id: str, native: Any) -> None:
         """The client sent session/prompt. While a turn is open it is one more message in it."""
-        words, blocks = said(native)
+        words, blocks = text_and_blocks(native)
         self.end_replay()
-        self.prompts[request_id] = words or ""
+        self.prompts[request_id] = words
         if not self.busy:
-            self._begin(words or "")
-            self._ledger.put(ev.TurnStarted(prompt=words))
-        self._ledger.put(ev.Message(role="user", text=words, blocks=blocks))
+            self._begin(words)
+            self._ledger.put(ev.TurnStarted(prompt=words or None))
+        self._ledger.put(ev.Message(role="user", text=words or None, blocks=blocks))
 
     def _begin(self, prompt: str | None) -> None:
         self._texts.forget()
@@ -318,5 +318,5 @@ class Session:
         self._ledger.put(t.compacted(update, summary, manual=manual))
 
     def _summarized(self, update: m.CompactionChunk) -> None:
-        words, _ = said(update.content)
-        self._summaries[update.compactionId] = self._summaries.get(update.compactionId, "") + (words or "")
+        words = text_of_content(update.content)
+        self._summaries[update.compactionId] = self._summaries.get(update.compactionId, "") + words

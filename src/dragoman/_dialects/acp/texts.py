@@ -7,9 +7,10 @@ id: then the run is the message, and it is numbered here.
 from typing import Any, Final, Literal, NamedTuple
 
 from dragoman._dialects.acp import messages as m
-from dragoman._dialects.acp.content import said
 from dragoman._model import events as ev
+from dragoman._model.content import ContentBlock
 from dragoman._wire import fields
+from dragoman._wire.content import text_and_blocks
 from dragoman._wire.jsontext import Unknown
 from dragoman._wire.ledger import Ledger
 
@@ -106,7 +107,7 @@ class Texts:
     def _say(self, run: Run, content: Any, replay: bool) -> None:
         """A message that comes all at once."""
         self.close()
-        words, blocks = _said(content)
+        words, blocks = _read(content)
         message_id, block = self._next(run.given)
         if run.kind == "text" and run.parent is None and words:
             self._answer = words
@@ -127,7 +128,7 @@ class Texts:
 
     def user(self, update: m.UserChunk | m.UserMessage, *, prompt: str | None, replay: bool) -> None:
         """What the agent says that the user said: history, or an echo of the prompt."""
-        words, blocks = _said(update.content if update.content else None)
+        words, blocks = _read(update.content if update.content else None)
         if words is None and not blocks:
             return
         self.close()
@@ -169,9 +170,11 @@ def parent_of(update: m.Update) -> str | None:
     return fields.text(fields.mapping(update.meta, "claudeCode"), "parentToolUseId")
 
 
-def _said(content: Any) -> tuple[str | None, list[Any]]:
+def _read(content: Any) -> tuple[str | None, list[ContentBlock]]:
+    """The text and blocks of a chunk's or message's `content`."""
     if isinstance(content, m.TextContent):
         content = content.text
     elif isinstance(content, Unknown):
         content = content.native
-    return said([{"type": "text", "text": content}] if isinstance(content, str) else content)
+    text, blocks = text_and_blocks(content)
+    return text or None, blocks

@@ -8,13 +8,13 @@ from msgspec import UNSET, Struct, field
 
 from dragoman._dialects.acp import messages as m
 from dragoman._dialects.acp.changes import changes_in, in_full
-from dragoman._dialects.acp.content import blocks_of, plain
 from dragoman._dialects.acp.terminals import Terminals
 from dragoman._dialects.acp.texts import parent_of
 from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.content import ContentBlock, TerminalBlock, text_of
 from dragoman._wire import fields
+from dragoman._wire.content import blocks_of, parts_of, plain
 from dragoman._wire.ledger import Ledger
 
 KINDS: Final[frozenset[str]] = frozenset(get_args(ev.ToolKind))
@@ -130,7 +130,7 @@ class Tools:
         if call is None:
             call = self.see(update)
         else:
-            call.changes = changes_in(_list(update.content), call.id) or call.changes
+            call.changes = changes_in(parts_of(update.content or None), call.id) or call.changes
             if not call.input and update.rawInput not in (UNSET, None, {}):
                 call.input = update.rawInput
                 self._put_update(call, {"input"}, None, None)
@@ -304,7 +304,7 @@ def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> set[str]:
         call.locations = locations
         changed.add("locations")
     if update.content is not UNSET and (update.content is not None or null_clears):
-        content = _list(update.content)
+        content = parts_of(update.content)
         if content != call.content:
             call.content = content
             call.changes = in_full(changes_in(content, call.id), call.changes) or call.changes
@@ -354,9 +354,3 @@ def _locations(native: Any) -> list[ev.Location]:
         if path:
             found.append(ev.Location(path=path, line=fields.integer(item, "line")))
     return found
-
-
-def _list(content: Any) -> list[Any]:
-    if content is UNSET or content is None:
-        return []
-    return content if isinstance(content, list) else [content]

@@ -6,9 +6,9 @@ from typing import Any, Final
 from msgspec import Struct, field
 
 from dragoman._dialects.acp import messages as m
-from dragoman._dialects.acp.content import said
 from dragoman._model import events as ev
 from dragoman._wire import fields
+from dragoman._wire.content import text_of_content
 from dragoman._wire.jsonrpc import INTERNAL_ERROR, RpcError
 
 CANCELLED: Final = -32800
@@ -187,10 +187,9 @@ def notice(update: m.NoticeGiven) -> ev.Event:
 
 
 def compacted(update: m.Compaction, summary: str | None, *, manual: bool) -> ev.ContextCompacted:
-    told, _ = said(update.summary)
     return ev.ContextCompacted(
         trigger="manual" if manual else "auto",
-        summary=told or summary or update.error,
+        summary=text_of_content(update.summary) or summary or update.error,
         phase="started" if update.status == "in_progress" else update.status,
     )
 

@@ -5,11 +5,12 @@ from typing import Any, Final
 from msgspec import Struct
 
 from dragoman._dialects.claude.shared import results
+from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._wire import fields
-from dragoman._wire.content import blocks_of, plain, text_of_content, usage_of
+from dragoman._wire.content import text_and_blocks, text_of_content
 from dragoman._wire.ledger import Ledger
 
 _AGENT_TOOLS: Final = ("Task", "Agent")
@@ -127,7 +128,7 @@ class Calls:
         if call_id is None:
             return
         call = self._calls.get(call_id) or Call("", None, parent)
-        text, blocks = text_of_content(content), blocks_of(content)
+        text, blocks = text_and_blocks(content)
         if results.in_background(structured, text):
             call.background = True
             self._ledger.put(
@@ -153,7 +154,7 @@ class Calls:
                 status=status,
                 output=text,
                 structured=structured,
-                content=[] if plain(blocks) else blocks,
+                content=blocks,
                 error=ev.ErrorInfo(message=text) if failed else None,
                 exit_code=results.exit_code(text) if failed and call.name == "Bash" else None,
                 parent=call.parent,

@@ -1,8 +1,10 @@
 """What a turn cost. The CLI counts cost, models and API time over the whole process, and 2.1.325 even over the
 sessions that a process resumes (capture resume_2_resume): only the difference belongs to the turn."""
 
+from typing import Any
+
+from dragoman._dialects.claude.shared.usage import model_usage_of
 from dragoman._dialects.claude.stream import messages as m
-from dragoman._dialects.claude.stream.translate import model_usage_of
 from dragoman._model.usage import ModelUsage, since
 
 _CENTS = 10
@@ -23,10 +25,10 @@ class Costs:
 
     def models(self, result: m.Result) -> dict[str, ModelUsage]:
         """The usage of each model that this turn used."""
-        totals = model_usage_of(result.modelUsage)
+        totals = _by_model(result.modelUsage)
         before, self._models = self._models, totals or self._models
         if result.model_usage_since_last_result is not None:
-            return model_usage_of(result.model_usage_since_last_result)
+            return _by_model(result.model_usage_since_last_result)
         rest = {
             model: since(usage, before[model]) if model in before else usage
             for model, usage in totals.items()
@@ -59,12 +61,16 @@ class Costs:
         models = result.model_usage_since_last_result
         if models is None:
             return None
-        costs = [usage.cost_usd for usage in model_usage_of(models).values()]
+        costs = [usage.cost_usd for usage in _by_model(models).values()]
         return (
             sum(cost for cost in costs if cost)
             if all(cost is not None and cost >= 0 for cost in costs)
             else None
         )
+
+
+def _by_model(native: dict[str, dict[str, Any]] | None) -> dict[str, ModelUsage]:
+    return {model: model_usage_of(counts) for model, counts in (native or {}).items()}
 
 
 def _used(usage: ModelUsage) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
+from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.stream import control, translate
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._dialects.claude.stream.calls import Calls
@@ -13,7 +14,7 @@ from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Launch
 from dragoman._wire import fields
-from dragoman._wire.content import text_of_content, usage_of
+from dragoman._wire.content import parts_of, text_of_content
 from dragoman._wire.machine import Machine
 
 _LOCAL_OUTPUT = "<local-command-stdout>"
@@ -253,8 +254,7 @@ class ClaudeStream(Machine):
         self, said: m.ApiMessage, message_id: str | None, parent: str | None, kind: ev.MessageKind = "text"
     ) -> None:
         """The blocks of an assistant's message: text, thinking, tool calls, results of the API's own tools."""
-        content = said.content if isinstance(said.content, list) else [said.content]
-        for block in content:
+        for block in parts_of(said.content):
             native = {"type": "text", "text": block} if isinstance(block, str) else block
             if not isinstance(native, dict):
                 continue
@@ -273,8 +273,7 @@ class ClaudeStream(Machine):
                 self.ledger.put(event)
 
     def _user(self, message: m.User) -> None:
-        content = message.message.content
-        blocks = content if isinstance(content, list) else [content]
+        blocks = parts_of(message.message.content)
         results = [block for block in blocks if fields.value(block, "type") == "tool_result"]
         # Older tools wrote a result's own id as the parent: that is no subagent (specification 004 §3.6).
         own = [result.get("tool_use_id") for result in results]

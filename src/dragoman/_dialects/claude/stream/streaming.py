@@ -7,11 +7,11 @@ mid-stream the deltas just stop and the retry comes under another message id: wi
 
 from typing import Any
 
+from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._dialects.claude.stream.translate import error_info
 from dragoman._model import events as ev
 from dragoman._wire import fields
-from dragoman._wire.content import usage_of
 from dragoman._wire.jsontext import Unknown
 from dragoman._wire.ledger import Ledger
 

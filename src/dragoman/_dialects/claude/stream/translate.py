@@ -6,9 +6,8 @@ from typing import Any, Final
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model import events as ev
 from dragoman._model.events import Event
-from dragoman._model.usage import ModelUsage
 from dragoman._wire import fields
-from dragoman._wire.content import blocks_of, plain, text_of_content
+from dragoman._wire.content import blocks_of, text_and_blocks
 
 # --- system messages ---------------------------------------------------------------------------------------
 
@@ -192,10 +191,8 @@ def is_initialize_answer(response: Any) -> bool:
 
 def user_message(content: Any) -> ev.Message:
     """A user's text, with its blocks where text alone does not say everything."""
-    blocks = blocks_of(content)
-    return ev.Message(
-        role="user", text=text_of_content(content) or None, blocks=[] if plain(blocks) else blocks
-    )
+    text, blocks = text_and_blocks(content)
+    return ev.Message(role="user", text=text or None, blocks=blocks)
 
 
 def assistant_message(block: dict[str, Any], kind: ev.MessageKind) -> ev.Message:
@@ -251,28 +248,6 @@ def denials_of(result: m.Result) -> list[ev.Denial]:
         )
         for item in result.permission_denials or []
     ]
-
-
-def model_usage_of(native: dict[str, dict[str, Any]] | None) -> dict[str, ModelUsage]:
-    return {model: _model_usage(item) for model, item in (native or {}).items()}
-
-
-def _model_usage(native: dict[str, Any]) -> ModelUsage:
-    fresh, read, written = (
-        fields.integer(native, key)
-        for key in ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
-    )
-    return ModelUsage(
-        input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
-        cache_read_tokens=read,
-        cache_write_tokens=written,
-        output_tokens=fields.integer(native, "outputTokens"),
-        reasoning_tokens=fields.integer(native, "thinkingTokens"),
-        cost_usd=fields.number(native, "costUSD"),
-        context_window=fields.integer(native, "contextWindow"),
-        max_output_tokens=fields.integer(native, "maxOutputTokens"),
-        web_search_requests=fields.integer(native, "webSearchRequests"),
-    )
 
 
 def error_info(native: Any) -> ev.ErrorInfo | None:

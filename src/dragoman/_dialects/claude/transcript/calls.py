@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dragoman._dialects.claude.shared import results
+from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.transcript import messages as m
 from dragoman._dialects.claude.transcript import translate
 from dragoman._dialects.claude.transcript.sidechains import Sidechains
@@ -11,7 +12,7 @@ from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.events import Event
 from dragoman._wire import fields
-from dragoman._wire.content import text_of_content, usage_of
+from dragoman._wire.content import text_of_content
 
 SUBAGENT_TOOLS: Final = ("Task", "Agent")
 _NOTIFIED: Final[dict[str, ev.ToolStatus]] = {"completed": "completed", "failed": "failed"}

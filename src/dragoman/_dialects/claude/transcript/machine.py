@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from msgspec import Struct, field
 
 from dragoman._dialects.claude.shared import results
+from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.transcript import messages as m
 from dragoman._dialects.claude.transcript import prompts, translate
 from dragoman._dialects.claude.transcript.calls import Calls
@@ -15,7 +16,7 @@ from dragoman._model import events as ev
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit
 from dragoman._wire import fields
-from dragoman._wire.content import text_of_content, usage_of
+from dragoman._wire.content import parts_of, text_of_content
 from dragoman._wire.machine import Machine
 
 
@@ -180,7 +181,7 @@ class ClaudeTranscript(Machine):
     # --- users -------------------------------------------------------------------------------------------
 
     def _user(self, entry: m.User) -> None:
-        parts = list(translate.parts_of(entry.message.content))
+        parts = parts_of(entry.message.content)
         results = [part for part in parts if fields.value(part, "type") == "tool_result"]
         for result in results:
             # One line may have several results but has one toolUseResult: it is nobody's then.
@@ -251,7 +252,7 @@ class ClaudeTranscript(Machine):
         if not entry.isSidechain:
             self._facts(model=model, effort=entry.effort)
         texts = []
-        for part in translate.parts_of(message.content):
+        for part in parts_of(message.content):
             block = self._block(entry)
             if self._calls.begun(part, model):
                 continue

@@ -1,28 +1,25 @@
 """What single lines mean, where no memory is needed: stateless and total."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 from dragoman._dialects.claude.shared.results import exit_code
+from dragoman._dialects.claude.shared.usage import model_usage_of
 from dragoman._dialects.claude.transcript import messages as m
 from dragoman._model import events as ev
 from dragoman._model.content import ContentBlock, ImageBlock, ResourceBlock
 from dragoman._model.events import Event
 from dragoman._model.usage import Usage, added
 from dragoman._wire import fields
-from dragoman._wire.content import blocks_of, plain, text_of_content
+from dragoman._wire.content import blocks_of, text_and_blocks
 
 # --- what is said ------------------------------------------------------------------------------------------
 
 
 def user_message(content: Any, *, synthetic: bool = False) -> ev.Message:
-    blocks = blocks_of(content)
-    return ev.Message(
-        role="user",
-        text=text_of_content(content) or None,
-        blocks=[] if plain(blocks) else blocks,
-        synthetic=synthetic,
-    )
+    """A user entry's `content` as a message."""
+    text, blocks = text_and_blocks(content)
+    return ev.Message(role="user", text=text or None, blocks=blocks, synthetic=synthetic)
 
 
 def assistant_block(block: Any, *, failed: bool = False) -> ev.Message:
@@ -32,12 +29,9 @@ def assistant_block(block: Any, *, failed: bool = False) -> ev.Message:
         text = fields.text(block, "thinking") or ""
         blocks = blocks_of([block]) if kind == "redacted_thinking" else []
         return ev.Message(role="assistant", kind="thinking", text=text, blocks=blocks)
-    blocks = blocks_of([block])
+    text, blocks = text_and_blocks([block])
     return ev.Message(
-        role="assistant",
-        kind="error" if failed else "text",
-        text=text_of_content([block]) if plain(blocks) else None,
-        blocks=[] if plain(blocks) else blocks,
+        role="assistant", kind="error" if failed else "text", text=None if blocks else text, blocks=blocks
     )
 
 
@@ -55,15 +49,14 @@ _DENIALS: Final = (
 
 
 def tool_ended(call_id: str, block: dict[str, Any], entry: m.User, structured: Any) -> ev.ToolEnded:
-    text = text_of_content(block.get("content"))
-    blocks = blocks_of(block.get("content"))
+    text, blocks = text_and_blocks(block.get("content"))
     status = tool_status(fields.flag(block, "is_error"), text, entry, structured)
     return ev.ToolEnded(
         call_id=call_id,
         status=status,
         output=text,
         structured=structured,
-        content=[] if plain(blocks) else blocks,
+        content=blocks,
         error=None if status == "completed" else ev.ErrorInfo(message=text, code=entry.toolDenialKind),
         exit_code=exit_code(text) if status == "failed" else None,
     )
@@ -236,29 +229,9 @@ def session_cost(line: m.CostState) -> list[Event]:
     usage: Usage | None = None
     for native in line.modelUsage.values():
         if isinstance(native, dict):
-            usage = added(usage or Usage(), _model_usage(native))
+            usage = added(usage or Usage(), model_usage_of(native))
     model = next(iter(line.modelUsage)) if len(line.modelUsage) == 1 else None
     return [ev.UsageUpdated(scope="session", usage=usage, model=model, cost_usd=line.totalCostUSD)]
-
-
-def _model_usage(native: dict[str, Any]) -> Usage:
-    fresh, read, written, output, thinking = (
-        fields.integer(native, key)
-        for key in (
-            "inputTokens",
-            "cacheReadInputTokens",
-            "cacheCreationInputTokens",
-            "outputTokens",
-            "thinkingTokens",
-        )
-    )
-    return Usage(
-        input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
-        cache_read_tokens=read,
-        cache_write_tokens=written,
-        output_tokens=output,
-        reasoning_tokens=thinking,
-    )
 
 
 SIMPLE: Final[dict[type[m.Line], Callable[[Any], list[Event]]]] = {
@@ -283,8 +256,3 @@ def native_type(line: m.Line) -> str:
     if isinstance(line, m.Attachment):
         subtype = fields.text(line.attachment, "type")
     return f"{line.type}/{subtype}" if subtype else line.type or "agent-meta"
-
-
-def parts_of(content: Any) -> Iterator[Any]:
-    """Content as blocks: a string is one, and so is a lone object."""
-    yield from content if isinstance(content, list) else () if content is None else (content,)

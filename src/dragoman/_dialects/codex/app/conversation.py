@@ -9,6 +9,7 @@ from dragoman._dialects.codex.app import speech, tools, translate
 from dragoman._dialects.codex.app.changes import changed, paths
 from dragoman._dialects.codex.app.requests import Requests
 from dragoman._dialects.codex.app.threads import Thread, Threads
+from dragoman._dialects.codex.shared.content import user_message
 from dragoman._model import events as ev
 from dragoman._model.toolnames import one_line
 from dragoman._model.usage import ModelUsage, Usage
@@ -49,13 +50,13 @@ class Conversation:
         """The client begins a turn, or says something into the one that is open; which of the two."""
         opens = not thread.spawned and not self._ledger.busy(thread.session)
         if opens:
-            self.begin(thread, speech.user_message(native.get("input")).text)
+            self.begin(thread, user_message(native.get("input")).text)
             thread.schema = native.get("outputSchema") is not None
         self.said(thread, native)
         return opens
 
     def said(self, thread: Thread, native: dict[str, Any]) -> None:
-        message = speech.user_message(native.get("input"))
+        message = user_message(native.get("input"))
         message.message_id = fields.text(native, "clientUserMessageId")
         thread.sent.append((message.message_id, message.text))
         self._threads.put(thread, message)

@@ -6,12 +6,9 @@ from typing import Any
 from dragoman._dialects.codex.app import items as i
 from dragoman._dialects.codex.app import tools
 from dragoman._dialects.codex.app.changes import changed
-from dragoman._dialects.codex.app.native import image_block
+from dragoman._dialects.codex.shared.content import user_message
 from dragoman._model import events as ev
-from dragoman._model.content import AudioBlock, ContentBlock, TextBlock, UnknownBlock, text_of
 from dragoman._model.events import Event
-from dragoman._wire import fields
-from dragoman._wire.content import plain
 from dragoman._wire.jsontext import Unknown
 
 
@@ -56,23 +53,3 @@ def _past(item: i.ThreadItem) -> Iterator[Event]:
         if isinstance(item, i.FileChange):
             yield from changed(item.changes, item.id, "applied" if ended.status == "completed" else "failed")
         yield ended
-
-
-def user_message(content: Any) -> ev.Message:
-    """A user's input, with its blocks where text alone does not say everything."""
-    blocks = [_input(item) for item in content if isinstance(item, dict)] if isinstance(content, list) else []
-    text = text_of(blocks)
-    simple = plain(blocks)
-    return ev.Message(role="user", text=text if text or simple else None, blocks=[] if simple else blocks)
-
-
-def _input(native: dict[str, Any]) -> ContentBlock:
-    kind, text = native.get("type"), fields.text(native, "text")
-    uri = fields.text(native, "url") or fields.text(native, "path")
-    if kind == "text" and text is not None:
-        return TextBlock(text=text)
-    if kind in ("image", "localImage") and uri is not None:
-        return image_block(uri)
-    if kind in ("audio", "localAudio") and uri is not None:
-        return AudioBlock(uri=uri)
-    return UnknownBlock(native=native)

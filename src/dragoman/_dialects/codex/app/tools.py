@@ -8,13 +8,14 @@ import msgspec
 
 from dragoman._dialects.codex.app import items as i
 from dragoman._dialects.codex.app.changes import paths
-from dragoman._dialects.codex.app.native import ext, image_block
+from dragoman._dialects.codex.app.native import ext
+from dragoman._dialects.codex.shared import content
 from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
 from dragoman._model import toolnames
-from dragoman._model.content import AudioBlock, ContentBlock, ImageBlock, TextBlock, UnknownBlock, text_of
+from dragoman._model.content import ImageBlock
 from dragoman._wire import fields
-from dragoman._wire.content import blocks_of, plain
+from dragoman._wire.content import text_and_blocks
 
 _SNAKE: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOOL_STATUS: Final[dict[str | None, ev.ToolStatus]] = {"failed": "failed", "declined": "declined"}
@@ -67,16 +68,16 @@ def _mcp_started(item: i.McpToolCall) -> ev.ToolStarted:
 
 def _mcp_ended(item: i.McpToolCall) -> ev.ToolEnded:
     result = item.result or {}
-    blocks = blocks_of(result.get("content"))
+    text, blocks = text_and_blocks(result.get("content"))
     failed = item.status == "failed" or item.error is not None
     message = fields.text(item.error, "message")
     return ev.ToolEnded(
         call_id=item.id,
         status="failed" if failed else "completed",
-        output=text_of(blocks) if item.result is not None else None,
+        output=text if item.result is not None else None,
         structured=result.get("structuredContent") or item.result,
-        content=[] if plain(blocks) else blocks,
-        error=ev.ErrorInfo(message=message or text_of(blocks) or "failed") if failed else None,
+        content=blocks,
+        error=ev.ErrorInfo(message=message or text or "failed") if failed else None,
         duration_ms=item.durationMs,
     )
 
@@ -89,25 +90,16 @@ def _dynamic_started(item: i.DynamicToolCall) -> ev.ToolStarted:
 
 
 def _dynamic_ended(item: i.DynamicToolCall) -> ev.ToolEnded:
-    blocks = [_output(part) for part in item.contentItems or []]
+    text, blocks = content.read(item.contentItems)
     failed = item.status == "failed" or item.success is False
     return ev.ToolEnded(
         call_id=item.id,
         status="failed" if failed else "completed",
-        output=text_of(blocks),
-        content=[] if plain(blocks) else blocks,
-        error=ev.ErrorInfo(message=text_of(blocks) or "failed") if failed else None,
+        output=text,
+        content=blocks,
+        error=ev.ErrorInfo(message=text or "failed") if failed else None,
         duration_ms=item.durationMs,
     )
-
-
-def _output(native: dict[str, Any]) -> ContentBlock:
-    text, image, audio = (fields.text(native, key) for key in ("text", "imageUrl", "audioUrl"))
-    if text is not None:
-        return TextBlock(text=text)
-    if image is not None:
-        return image_block(image)
-    return AudioBlock(uri=audio) if audio is not None else UnknownBlock(native=native)
 
 
 def _function_started(item: i.FunctionCallOutput) -> ev.ToolStarted:

@@ -1,46 +1,62 @@
-"""Content as the Responses API words it, and what tools answered the model. Pure and total."""
+"""Content as the Responses API and app-server word it, and what tools answered the model. Pure and total."""
 
 import json
 import re
 from typing import Any, Final
 
 from dragoman._model import events as ev
-from dragoman._model.content import ContentBlock
-from dragoman._wire import fields
-from dragoman._wire.content import blocks_of, plain, text_of_content
+from dragoman._model.content import AudioBlock, ContentBlock, ImageBlock, TextBlock
+from dragoman._wire import content, fields
+from dragoman._wire.content import Readers, text_and_blocks
 
 
-def content_of(native: Any) -> list[dict[str, Any]]:
-    """Content in the words that content blocks are read from: input_text, output_text, Text → text …"""
-    items = native if isinstance(native, list) else [native] if native is not None else []
-    return [_content_item(item) for item in items]
+def _text(native: dict[str, Any]) -> ContentBlock:
+    return content.READERS["text"](native) or TextBlock(text="")
 
 
-def _content_item(item: Any) -> dict[str, Any]:
-    kind = fields.text(item, "type")
-    if isinstance(item, str):
-        return {"type": "text", "text": item}
-    if kind in ("input_text", "output_text", "summary_text", "reasoning_text", "Text", "text"):
-        return {"type": "text", "text": fields.text(item, "text") or ""}
-    url = fields.text(item, "image_url", "url", "path")
-    if url is not None and kind in ("input_image", "image", "local_image", "localImage"):
-        head, _, data = url.partition(";base64,")
-        if head.startswith("data:") and data:
-            return {"type": "image", "mimeType": head.removeprefix("data:"), "data": data}
-        return {"type": "image", "uri": url}
-    return item if isinstance(item, dict) else {"type": "unknown", "value": item}
+def _image(native: dict[str, Any]) -> ContentBlock | None:
+    uri = fields.text(native, "image_url", "imageUrl", "url", "path")
+    return image_at(uri) if uri is not None else content.READERS["image"](native)
+
+
+def image_at(uri: str) -> ImageBlock:
+    """The image behind a uri, or in it: `data:<mime type>;base64,<data>`."""
+    head, _, data = uri.partition(";base64,")
+    if head.startswith("data:") and data:
+        return ImageBlock(mime_type=head.removeprefix("data:"), data=data)
+    return ImageBlock(uri=uri)
+
+
+def _audio(native: dict[str, Any]) -> ContentBlock | None:
+    uri = fields.text(native, "audioUrl", "url", "path")
+    return AudioBlock(uri=uri) if uri is not None else content.READERS["audio"](native)
+
+
+_READERS: Final[Readers] = {
+    **content.READERS,
+    **dict.fromkeys(
+        ("text", "Text", "input_text", "output_text", "summary_text", "reasoning_text", "inputText"), _text
+    ),
+    **dict.fromkeys(("image", "input_image", "local_image", "localImage", "inputImage"), _image),
+    **dict.fromkeys(("audio", "localAudio", "inputAudio"), _audio),
+}
+
+
+def read(native: Any) -> tuple[str, list[ContentBlock]]:
+    """The text in content; and all blocks, if some are not text, else none."""
+    return text_and_blocks(native, _READERS)
 
 
 def user_message(native: Any) -> ev.Message:
-    """What a user said, with its blocks where text alone does not say everything."""
-    content = content_of(native)
-    blocks = blocks_of(content)
-    return ev.Message(role="user", text=text_of_content(content), blocks=[] if plain(blocks) else blocks)
+    """A user's input as a message; one without any text has blocks alone."""
+    text, blocks = read(native)
+    return ev.Message(role="user", text=text or (None if blocks else ""), blocks=blocks)
 
 
 def joined_text(native: Any) -> str:
-    """The text in it, with nothing between its parts: that is how the agent shows it."""
-    return "".join(item.get("text", "") for item in content_of(native) if item.get("type") == "text")
+    """The text in content, with nothing between its parts: that is how the agent shows it."""
+    blocks = content.blocks_of(native, _READERS)
+    return "".join(block.text for block in blocks if isinstance(block, TextBlock))
 
 
 # --- what a tool answered the model ------------------------------------------------------------------------
@@ -61,13 +77,8 @@ class Answer:
     """The output of a call as the model reads it. Whether it failed is only in its words."""
 
     def __init__(self, native: Any) -> None:
-        whole = native
-        if isinstance(native, dict):
-            whole = native.get("content", native.get("output"))
-        content = content_of(whole)
-        blocks = blocks_of(content)
-        words = text_of_content(content)
-        self.content: list[ContentBlock] = [] if plain(blocks) else blocks
+        whole = native.get("content", native.get("output")) if isinstance(native, dict) else native
+        words, self.content = read(whole)
         exited = _EXITED.search(words)
         self.exit_code = int(exited[1]) if exited and words.startswith(_HEADS) else None
         self.runs_on = words.startswith(_HEADS) and _RUNNING.search(words) is not None

@@ -10,10 +10,9 @@ from typing import Any, Final
 
 from dragoman._model import events as ev
 from dragoman._model import patches, toolnames
-from dragoman._model.content import ContentBlock
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
-from dragoman._wire.content import blocks_of, plain, text_of_content
+from dragoman._wire.content import text_and_blocks
 
 STATUSES: Final[dict[str, ev.ToolStatus]] = {
     "completed": "completed",
@@ -232,9 +231,8 @@ class Result:
 
     def __init__(self, native: Any, error: Any) -> None:
         content = native.get("content") if isinstance(native, dict) else native
-        blocks = blocks_of(content)
-        self.output: str | None = text_of_content(content) if content is not None else None
-        self.content: list[ContentBlock] = [] if plain(blocks) else blocks
+        text, self.content = text_and_blocks(content)
+        self.output: str | None = text if content is not None else None
         self.structured: Any = None
         if isinstance(native, dict):
             self.structured = native.get("structured_content", native.get("structuredContent"))

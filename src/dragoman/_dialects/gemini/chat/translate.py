@@ -10,6 +10,7 @@ from dragoman._model import patches
 from dragoman._model.content import AudioBlock, ContentBlock, ImageBlock, ResourceBlock, UnknownBlock
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
+from dragoman._wire.content import parts_of as native_parts
 
 # --- content -----------------------------------------------------------------------------------------------
 
@@ -24,7 +25,7 @@ class Part(NamedTuple):
 
 def parts_of(content: Any) -> Iterator[Part]:
     """Content as parts: it is a text, one part, or a list of both."""
-    for item in content if isinstance(content, list) else [content]:
+    for item in native_parts(content):
         if isinstance(item, str):
             yield Part("text", item)
         elif not isinstance(item, dict):
@@ -116,7 +117,7 @@ def tool_ended(call: m.ToolCall) -> ev.ToolEnded | None:
         status=status,
         output=output,
         structured=display if isinstance(display, dict) and "fileDiff" not in display else None,
-        content=blocks_of([part for part in _list(call.result) if not _is_answer(part)]),
+        content=blocks_of([part for part in native_parts(call.result) if not _is_answer(part)]),
         error=None if status == "completed" else ev.ErrorInfo(message=error or output or "unknown error"),
         exit_code=exit_code,
     )
@@ -144,7 +145,7 @@ def answered(answer: dict[str, Any], *, replay: bool) -> ev.ToolEnded:
 
 def _answer(result: Any) -> tuple[str | None, str | None]:
     """What the model was told: output, or error."""
-    for part in _list(result):
+    for part in native_parts(result):
         response = part["functionResponse"].get("response") if _is_answer(part) else None
         if isinstance(response, dict):
             return fields.text(response, "output"), fields.text(response, "error")
@@ -202,7 +203,3 @@ def usage_of(tokens: m.Tokens) -> Usage:
 
 def _is_answer(part: Any) -> bool:
     return isinstance(part, dict) and isinstance(part.get("functionResponse"), dict)
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
