@@ -1,11 +1,58 @@
-"""Blocks of text that grow by deltas: what is open, what it says so far, and halves of characters in between."""
+"""Blocks of text that grow by deltas: the open ones and their text so far, for the ledger; and texts that an agent
+repeats, made into deltas. Halves of characters in between are kept in both until the other half comes."""
 
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from dragoman._model.content import text_of
-from dragoman._model.events import Delta, Message, Role
+from dragoman._model.events import Delta, DeltaKind, Event, Message, Role
 from dragoman._wire.jsontext import repaired_text
+
+
+class Halves:
+    """First halves of characters (high surrogates), by the text that they end, until the second half comes."""
+
+    __slots__ = ("_waiting",)
+
+    def __init__(self) -> None:
+        self._waiting: dict[object, str] = {}
+
+    def join(self, key: object, text: str) -> str:
+        """`text` behind the half that waits for it, without a half at its end: that one waits for more."""
+        if self._waiting:
+            text = self._waiting.pop(key, "") + text
+        if text.isascii():
+            return text
+        if _ends_in_half(text):
+            self._waiting[key] = text[-1]
+        return settled(text)
+
+    def waits(self, key: object) -> bool:
+        """Whether a half waits for the rest of this text."""
+        return key in self._waiting
+
+    def drop(self, key: object) -> bool:
+        """Forget the half that waits; whether there was one."""
+        return self._waiting.pop(key, None) is not None
+
+    def rename(self, old: object, new: object) -> None:
+        """The text that was known as `old` is `new` from now on."""
+        if old in self._waiting:
+            self._waiting[new] = self._waiting.pop(old)
+
+
+def settled(text: str) -> str:
+    """The characters of `text` that are whole: without a last one of which only half has come."""
+    if _ends_in_half(text):
+        text = text[:-1]
+    return repaired_text(text)
+
+
+def _ends_in_half(text: str) -> bool:
+    return "\ud800" <= text[-1:] <= "\udbff"
+
+
+# --- open blocks -------------------------------------------------------------------------------------------
 
 
 class BlockKey(NamedTuple):
@@ -34,28 +81,20 @@ class TextBlocks:
 
     def __init__(self) -> None:
         self._open: dict[BlockKey, OpenBlock] = {}
-        self._halves: dict[object, str] = {}
-        """High surrogates that wait for their other half, by block or, for a tool's text, by call."""
+        self._halves = Halves()
+        """By block or, for a tool's text, by call."""
 
     def grow(self, delta: Delta) -> None:
         """Take in a delta. Its text is made whole first: a trailing high surrogate waits for the next one."""
         if delta.kind == "tool_input" or delta.kind == "tool_output":
-            delta.text = self._whole(delta.text, (delta.session, delta.call_id, delta.kind))
+            delta.text = self._halves.join((delta.session, delta.call_id, delta.kind), delta.text)
             return
         key = BlockKey(delta.session, delta.parent, delta.message_id, delta.block, delta.kind)
-        delta.text = self._whole(delta.text, key)
+        delta.text = self._halves.join(key, delta.text)
         block = self._open.get(key)
         if block is None:
             block = self._open[key] = OpenBlock(delta.role, delta.replay)
         block.parts.append(delta.text)
-
-    def _whole(self, text: str, key: object) -> str:
-        if self._halves:
-            text = self._halves.pop(key, "") + text
-        if text and "\ud800" <= text[-1] <= "\udbff":
-            self._halves[key] = text[-1]
-            text = text[:-1]
-        return text if text.isascii() else repaired_text(text)
 
     def close(self, message: Message) -> list[Delta | Message]:
         """The block's message has come. Where it says something else than the deltas did, what they amount to
@@ -67,7 +106,7 @@ class TextBlocks:
         if block is None:
             return []
         text = message.text if message.text is not None else text_of(message.blocks)
-        if "".join(block.parts) != text or key in self._halves:
+        if "".join(block.parts) != text or self._halves.waits(key):
             events = self._closing(key)
             last = events[-1]
             return events[:-1] if isinstance(last, Message) and last.text == text else events
@@ -81,7 +120,7 @@ class TextBlocks:
         named = {key: id for key, id in found.items() if id is not None}
         for key in named:
             del self._open[key]
-            self._halves.pop(key, None)
+            self._halves.drop(key)
         return list(dict.fromkeys(named.values()))
 
     def finish(self, session: str | None) -> list[Delta | Message]:
@@ -94,7 +133,7 @@ class TextBlocks:
         place: dict[str, Any] = {**key._asdict(), "role": block.role, "replay": block.replay}
         place["synthesized"] = True
         events: list[Delta | Message] = []
-        if self._halves.pop(key, ""):
+        if self._halves.drop(key):
             block.parts.append("\ufffd")
             events.append(Delta(text="\ufffd", **place))
         events.append(Message(text="".join(block.parts), **place))
@@ -105,5 +144,74 @@ class TextBlocks:
         for key in [key for key in self._open if key.session == old]:
             renamed = key._replace(session=new)
             self._open[renamed] = self._open.pop(key)
-            if key in self._halves:
-                self._halves[renamed] = self._halves.pop(key)
+            self._halves.rename(key, renamed)
+
+
+# --- texts that are repeated -------------------------------------------------------------------------------
+
+
+TextKey = tuple[str | None, int | None]
+"""A message's id and a block's number."""
+
+
+class Growing:
+    """Texts that an agent sends whole each time they have grown, or in pieces and then once more whole. `put` gets
+    deltas that are only the new part, and one message equal to them."""
+
+    def __init__(self, put: Callable[[Event], None]) -> None:
+        self._put = put
+        self._told: dict[TextKey, str] = {}
+        """The deltas of each text so far, in one."""
+        self._halves = Halves()
+
+    def whole(self, delta: Delta) -> None:
+        """Put the new part of `delta.text`, the whole text so far. A text that was rewritten starts over."""
+        key = (delta.message_id, delta.block)
+        text, told = settled(delta.text), self._told.get(key)
+        if told is not None and not text.startswith(told):
+            self._give_up(told, delta.message_id, delta.block, delta.kind)
+            told = None
+        self._told[key] = text
+        if told is None or text != told:
+            delta.text = text[len(told or "") :]
+            self._put(delta)
+
+    def piece(self, delta: Delta) -> None:
+        """Put `delta`, whose text is new."""
+        key = (delta.message_id, delta.block)
+        delta.text = self._halves.join(key, delta.text)
+        self._told[key] = self._told.get(key, "") + delta.text
+        self._put(delta)
+
+    def finish(self, message: Message) -> None:
+        """Put the complete text, after a last delta with what no delta had yet."""
+        key = (message.message_id, message.block)
+        told = self._told.pop(key, None)
+        self._halves.drop(key)
+        message.text = repaired_text(message.text or "")
+        kind: DeltaKind = "thinking" if message.kind == "thinking" else "text"
+        if told is not None and not message.text.startswith(told):
+            self._give_up(told, message.message_id, message.block, kind)
+        elif told is not None and message.text != told:
+            rest = message.text[len(told) :]
+            self._put(Delta(kind=kind, text=rest, message_id=message.message_id, block=message.block))
+        self._put(message)
+
+    def forget(self) -> None:
+        """The turn is over; texts that were not finished were closed with it."""
+        self._told.clear()
+        self._halves = Halves()
+
+    def _give_up(self, told: str, message_id: str | None, block: int | None, kind: DeltaKind) -> None:
+        """Close a text as it stands, because another one follows under its id and replaces it (the example of
+        specification 004 §4.8 has this)."""
+        self._put(
+            Message(
+                role="assistant",
+                kind="thinking" if kind == "thinking" else "text",
+                text=told,
+                message_id=message_id,
+                block=block,
+                synthesized=True,
+            )
+        )

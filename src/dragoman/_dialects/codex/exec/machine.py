@@ -18,6 +18,7 @@ from dragoman._wire import fields
 from dragoman._wire.growing import Growing
 from dragoman._wire.jsontext import repaired_text
 from dragoman._wire.machine import Machine
+from dragoman._wire.textblocks import Growing
 
 
 class CodexExec(Machine):
@@ -31,7 +32,7 @@ class CodexExec(Machine):
         """The thread to go on with, by whatever name it was asked for."""
         self._prompt: str | None = None
         self._agents = Agents(self.ledger)
-        self._growing = Growing(self.ledger)
+        self._growing = Growing(self.ledger.put)
         self._outputs: dict[str, str] = {}
         self._warned: dict[str, str] = {}
         self._core = CoreEvents(self.ledger, Turns(self.ledger, before=Usage()), self._growing)

@@ -17,6 +17,7 @@ from dragoman._model.usage import Usage
 from dragoman._wire import fields
 from dragoman._wire.growing import Growing
 from dragoman._wire.machine import Machine
+from dragoman._wire.textblocks import Growing
 
 Native = dict[str, Any]
 
@@ -35,7 +36,7 @@ class CodexRollout(Machine):
         self._inherited = 0
         """Lines with a smaller ordinal are the parent's history, repeated."""
         self._agents = Agents(ledger)
-        self._growing = Growing(ledger)
+        self._growing = Growing(ledger.put)
         self._core = CoreEvents(ledger, Turns(ledger), self._growing)
         self._items = Items(self._core, self._agents, said)
         self._responses = Responses(ledger, self._core, said)

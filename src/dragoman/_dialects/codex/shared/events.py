@@ -13,8 +13,8 @@ from dragoman._dialects.codex.shared.tools import ToolEvents, call_of
 from dragoman._dialects.codex.shared.turns import Turns
 from dragoman._model import events as ev
 from dragoman._wire import fields
-from dragoman._wire.growing import Growing
 from dragoman._wire.ledger import Ledger
+from dragoman._wire.textblocks import Growing
 
 Native = dict[str, Any]
 
