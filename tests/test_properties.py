@@ -19,8 +19,7 @@ from dragoman._dialects import DIALECTS, machine_for
 from dragoman._files.sources import open_source
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
-from dragoman._wire.event_json import decode, encode
-from dragoman._wire.nativeline import detach
+from dragoman._wire.event_json import decode, detach, encode
 from tests.golden import captures, source
 
 EXAMPLES = int(os.environ.get("DRAGOMAN_FUZZ", "60"))

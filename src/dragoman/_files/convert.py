@@ -10,9 +10,9 @@ from dragoman._model.events import Event
 from dragoman._model.frames import Exit
 from dragoman._projections import published
 from dragoman._wire import event_json
+from dragoman._wire.event_json import detach
 from dragoman._wire.jsontext import Invalid
 from dragoman._wire.machine import StartOptions, play
-from dragoman._wire.nativeline import detach
 
 
 def convert(

@@ -1,19 +1,22 @@
-"""Canonical events as JSON lines."""
+"""Canonical events as JSON lines; and a frame's exact text on an event, which `--native` adds and `--view native`
+writes again."""
 
+from base64 import b64decode, b64encode
+from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from dragoman._model.events import AnyEvent, Event
+from dragoman._model.frames import Frame
 from dragoman._wire.jsontext import MAX_DEPTH, Invalid, bounded, repaired
 
 _encoder = msgspec.json.Encoder()
-_decoder: "msgspec.json.Decoder[Event]" = msgspec.json.Decoder(AnyEvent)
 
 
 def encode(event: Event) -> bytes:
-    """One line, without its newline. Never raises: what JSON cannot hold is repaired."""
+    """The event's line, without its newline. Never raises: what JSON cannot hold is repaired."""
     try:
         return _encoder.encode(event)
     except (UnicodeEncodeError, RecursionError, OverflowError):
@@ -35,9 +38,39 @@ def _plain(value: Any, room: int = MAX_DEPTH) -> Any:
     return bounded(value, room)
 
 
+@cache
+def _decoder() -> "msgspec.json.Decoder[Event]":
+    return msgspec.json.Decoder(
+        AnyEvent
+    )  # not while importing: it takes long to make, and few runs read events
+
+
 def decode(line: bytes) -> Event | Invalid:
     """The event on a line of a canonical stream; Invalid with the reason if it is none."""
     try:
-        return _decoder.decode(line)
+        return _decoder().decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return Invalid(str(error))
+
+
+# --- a frame's exact text ----------------------------------------------------------------------------------
+
+
+def attach(event: Event, frame: Frame) -> None:
+    """Put a frame's bytes on an event: `line`, or `line_b64` where they are no UTF-8, and `eol`."""
+    try:
+        event.line = frame.line.decode()
+    except UnicodeDecodeError:
+        event.line_b64 = b64encode(frame.line).decode()
+    event.eol = frame.eol
+
+
+def detach(event: Event) -> bytes | None:
+    """The bytes that `attach` put on an event, newline included; None if there are none."""
+    if event.line is not None:
+        line = event.line.encode()
+    elif event.line_b64 is not None:
+        line = b64decode(event.line_b64)
+    else:
+        return None
+    return line + b"\n" if event.eol else line

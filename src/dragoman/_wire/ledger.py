@@ -20,7 +20,7 @@ from dragoman._model.events import Event, Request
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._model.usage import Usage, added
 from dragoman._wire import note_frames
-from dragoman._wire.nativeline import attach
+from dragoman._wire.event_json import attach
 from dragoman._wire.textblocks import BlockKey, TextBlocks
 
 _ORIGIN: Final[dict[str, ev.Origin]] = {"out": "agent", "in": "client"}

@@ -9,7 +9,7 @@ from dragoman._contract.invariants import broken
 from dragoman._dialects.claude.transcript import looks_like
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage, added
-from dragoman._wire.nativeline import detach
+from dragoman._wire.event_json import detach
 from tests.dialects.claude.transcript.transcripts import FILES, SCENARIOS, events_of, files, frames, of, read
 
 

@@ -11,8 +11,8 @@ from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock, TextBlock
 from dragoman._model.frames import Frame
 from dragoman._model.usage import Usage
+from dragoman._wire.event_json import detach
 from dragoman._wire.lines import LineSplitter
-from dragoman._wire.nativeline import detach
 from tests.dialects.codex.app.apps import CAPTURES, SCENARIOS, bare, events_of, frames, of, read
 
 

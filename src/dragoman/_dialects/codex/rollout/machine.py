@@ -15,7 +15,6 @@ from dragoman._model import events as ev
 from dragoman._model.frames import Exit
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
-from dragoman._wire.growing import Growing
 from dragoman._wire.machine import Machine
 from dragoman._wire.textblocks import Growing
 
