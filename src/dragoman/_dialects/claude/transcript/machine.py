@@ -8,7 +8,7 @@ from msgspec import Struct, field
 from dragoman._dialects.claude.shared import results
 from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.transcript import messages as m
-from dragoman._dialects.claude.transcript import prompts, translate
+from dragoman._dialects.claude.transcript import translate
 from dragoman._dialects.claude.transcript.calls import Calls
 from dragoman._dialects.claude.transcript.sidechains import Sidechains
 from dragoman._dialects.claude.transcript.turns import SYNTHETIC, Turn
@@ -196,7 +196,7 @@ class ClaudeTranscript(Machine):
 
     def _said(self, entry: m.User, content: Any, *, beside_result: bool) -> None:
         text = text_of_content(content)
-        if text.startswith(prompts.INTERRUPTED):
+        if text.startswith(translate.INTERRUPTED):
             self._put(translate.user_message(content, synthetic=True))
             self._came_to("cancelled", "interrupted")
         elif entry.isMeta or entry.isCompactSummary or entry.isVisibleInTranscriptOnly or beside_result:
@@ -207,7 +207,7 @@ class ClaudeTranscript(Machine):
             self._begin_turn(None, entry.promptId)
             self._put(translate.user_message(content, synthetic=True))
             self._calls.notified(notification)
-        elif (output := prompts.output_of(text)) is not None:
+        elif (output := translate.output_of(text)) is not None:
             self._printed(output)
         elif self._continues(entry, text):
             self._put(translate.user_message(content))
@@ -218,14 +218,14 @@ class ClaudeTranscript(Machine):
         """More words of the prompt that is being answered. Its id alone does not tell: in a fork all copied
         prompts have the id of the new one (capture resume_4_fork of 2.1.325)."""
         turn = self._turn
-        is_prompt = entry.permissionMode is not None or prompts.typed(text) != text
+        is_prompt = entry.permissionMode is not None or translate.typed(text) != text
         if turn is None or is_prompt or entry.promptId is None:
             return False
         return entry.promptId == turn.prompt_id
 
     def _prompted(self, content: Any, prompt_id: str | None = None) -> None:
         message = translate.user_message(content)
-        message.text = prompts.typed(message.text or "")
+        message.text = translate.typed(message.text or "")
         self._begin_turn(message.text, prompt_id)
         self._put(message)
 
@@ -237,7 +237,7 @@ class ClaudeTranscript(Machine):
 
     def _local_command(self, line: m.LocalCommand) -> None:
         """What a command printed; 2.1.197 writes unknown commands themselves like this (slash_various)."""
-        output = prompts.output_of(line.content or "")
+        output = translate.output_of(line.content or "")
         if output is not None:
             self._printed(output)
         else:

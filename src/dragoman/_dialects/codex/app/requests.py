@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from dragoman._dialects.codex.app import approvals, tools
 from dragoman._dialects.codex.app.changes import paths
-from dragoman._dialects.codex.app.native import ext
 from dragoman._dialects.codex.app.threads import Thread, Threads
+from dragoman._dialects.codex.app.translate import ext
 from dragoman._dialects.codex.shared import values as v
 from dragoman._model import commands as c
 from dragoman._model import events as ev

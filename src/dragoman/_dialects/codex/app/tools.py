@@ -8,7 +8,7 @@ import msgspec
 
 from dragoman._dialects.codex.app import items as i
 from dragoman._dialects.codex.app.changes import paths
-from dragoman._dialects.codex.app.native import ext
+from dragoman._dialects.codex.app.translate import ext
 from dragoman._dialects.codex.shared import content
 from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev

@@ -6,12 +6,17 @@ from typing import Any, Final
 
 from dragoman._dialects.codex.app import items as i
 from dragoman._dialects.codex.app import messages as m
-from dragoman._dialects.codex.app.native import ext
 from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
 from dragoman._model.events import Event
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
+
+
+def ext(**values: Any) -> dict[str, Any]:
+    """An event's `ext` of native values, those that are not empty, each as `codex.<name>`."""
+    return {f"codex.{name}": value for name, value in values.items() if value not in (None, [], {})}
+
 
 # --- notifications -----------------------------------------------------------------------------------------
 
