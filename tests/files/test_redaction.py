@@ -72,6 +72,8 @@ def test_what_is_no_key_stays(text: str) -> None:
 
 @given(st.text(st.characters(exclude_characters='":,{}'), min_size=8))
 @example('say "hello" to C:\\temp')
+@example("0000000\ud800")
+@example("\udc80\udcff\ud83d\ude00 word")
 def test_known_secrets_go_in_any_spelling_and_json_stays_json(secret: str) -> None:
     """What is spelled like JSON itself cannot be told from it, and is nobody's password."""
     secret = secret.strip()
@@ -81,6 +83,22 @@ def test_known_secrets_go_in_any_spelling_and_json_stays_json(secret: str) -> No
     assert list(said) == ["is", "in", "n"]
     if len(secret) >= 8 and set(secret) != {"9"}:
         assert secret not in said.values()
+
+
+@pytest.mark.parametrize("secret", ["0000000\ud800", "p\udce4ssword", "\udce4\ud800 password", "pässword"])
+def test_a_known_secret_need_not_be_utf8(secret: str) -> None:
+    redactor = Redactor([secret])
+    escaped = json.dumps([secret]).encode()
+    assert redactor.line(escaped) == b'["[redacted]"]'
+    assert redactor.line(secret.encode("utf-8", "surrogatepass")) == b"[redacted]"
+    assert redactor.value({"argv": ["x", secret]}) == {"argv": ["x", "[redacted]"]}
+
+
+def test_a_byte_in_a_variable_that_is_no_utf8_is_known_as_that_byte() -> None:
+    """Python tells the byte E4 of a variable as U+DCE4."""
+    redactor = Redactor(["p\udce4ssword", "\udca4sswords"])
+    assert redactor.line(b"is p\xe4ssword") == b"is [redacted]"
+    assert redactor.value("pässwords") == "p\ufffd[redacted]"
 
 
 def test_a_number_stays_a_number() -> None:
@@ -140,6 +158,17 @@ async def test_a_run_with_and_without(tmp_path: Path, redact: bool) -> None:
     await ask(TOY, f"say {secret}\nsay {KEYS[0]}", record=path, redact=redact, env={"TOY_PASSWORD": secret})
     said = path.read_text()
     assert (secret in said, KEYS[0] in said) == (not redact, not redact)
+    assert len(read_recording(path).frames) > 3
+
+
+@pytest.mark.anyio
+async def test_a_run_with_a_secret_that_is_no_text(tmp_path: Path) -> None:
+    """A lone surrogate is what half a character in a JSON file is read as."""
+    path = tmp_path / "recording"
+    servers = {"files": {"env": {"API_KEY": "0000000\ud800x"}}}
+    await ask(TOY, "say 0000000\ud800x", record=path, mcp_servers=servers)
+    assert secrets_in(servers) == {"0000000\ud800x"}
+    assert "0000000" not in path.read_text()
     assert len(read_recording(path).frames) > 3
 
 

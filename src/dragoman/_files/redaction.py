@@ -8,6 +8,7 @@ What is put in a secret's place is plain text without quotes, so JSON stays JSON
 import json
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import structs
@@ -73,7 +74,7 @@ class Redactor:
     def __init__(self, known: Iterable[str] = ()) -> None:
         words = {word.removeprefix("Bearer ").strip() for word in known}
         forms = {form for word in words if len(word) >= SHORTEST for form in _forms(word)}
-        self._known = sorted(forms, key=len, reverse=True)
+        self._known = sorted(forms, key=lambda form: (-len(form), form))
 
     def line(self, line: bytes) -> bytes:
         """The line without its secrets; the very same if there are none."""
@@ -88,7 +89,7 @@ class Redactor:
     def value(self, value: Any) -> Any:
         """The same for all texts in a JSON value."""
         if isinstance(value, str):
-            return self.line(value.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+            return _decoded(self.line(value.encode("utf-8", "surrogatepass")))
         if isinstance(value, Mapping):
             return {
                 name: REDACTED.decode()
@@ -105,7 +106,24 @@ def _forms(word: str) -> set[bytes]:
     """A text as it is, and as JSON writes it, also inside a text of JSON."""
     once = {json.dumps(word, ensure_ascii=ascii)[1:-1] for ascii in (True, False)}
     twice = {json.dumps(form, ensure_ascii=False)[1:-1] for form in once}
-    return {form.encode("utf-8", "surrogateescape") for form in (word, *once, *twice)}
+    return {data for form in (word, *once, *twice) for data in _encoded(form)}
+
+
+def _encoded(text: str) -> set[bytes]:
+    """A text in UTF-8. A lone surrogate is written as itself; one that stands for a byte which is no UTF-8, as
+    in the variables of a process (PEP 383), also as that byte."""
+    written = {text.encode("utf-8", "surrogatepass")}
+    with suppress(UnicodeEncodeError):
+        written.add(text.encode("utf-8", "surrogateescape"))
+    return written
+
+
+def _decoded(data: bytes) -> str:
+    """The text that a redacted one has become."""
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:  # a secret began with a byte that is no UTF-8, and was found within a letter
+        return data.decode("utf-8", "replace")
 
 
 def _instead(secret: bytes) -> bytes:
