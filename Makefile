@@ -23,7 +23,7 @@ test: $(VENV)/.ready  ## All tests that need no agent
 	$(BIN)/python -m pytest
 
 test-slow: $(VENV)/.ready  ## Floods of a hundred megabytes, in every dialect
-	DRAGOMAN_SLOW=1 $(BIN)/python -m pytest tests/faults/test_floods.py
+	$(BIN)/python -m pytest -m slow
 
 check: $(VENV)/.ready  ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -16,25 +16,28 @@ from dragoman._wire.lines import LineSplitter
 from tests.golden import captures, events_of, events_text, name, source
 
 ALL = captures()
+STREAMS = [capture for capture in ALL if source(capture).name == "stdout.jsonl"]
+"""The captures of bytes; the others are frames, which are lines already, and session files."""
+PUBLISHED = [capture for capture in ALL if capture.parts[-3] != "acp"]
+"""Those in which every type is known; vendors of ACP have methods of their own: see tests/dialects/acp."""
+
+each = pytest.mark.parametrize("capture", ALL, ids=name)
 
 
-@pytest.fixture(params=ALL, ids=name)
-def capture(request: pytest.FixtureRequest) -> Path:
-    path: Path = request.param
-    return path
-
-
+@each
 def test_golden(capture: Path) -> None:
     events = events_of(capture)
     assert events_text(events) == (capture / "events.jsonl").read_text()
     assert transcript(events) == (capture / "transcript.md").read_text()
 
 
+@each
 def test_what_always_holds(capture: Path) -> None:
     written = [frame.n for frame in open_source(source(capture), capture.parts[-3]) if frame.dir == "out"]
     assert broken(events_of(capture), frames=written) == []
 
 
+@each
 def test_bytes_come_back(capture: Path) -> None:
     frames = [frame for frame in open_source(source(capture), capture.parts[-3]) if frame.dir == "out"]
     wrote = b"".join(frame.line + b"\n" * frame.eol for frame in frames)
@@ -42,9 +45,8 @@ def test_bytes_come_back(capture: Path) -> None:
     assert b"".join(native_lines(convert(native))) == wrote
 
 
+@pytest.mark.parametrize("capture", STREAMS, ids=name)
 def test_any_chunking_gives_the_same_events(capture: Path) -> None:
-    if source(capture).name != "stdout.jsonl":
-        pytest.skip("frames are lines already")
     data = source(capture).read_bytes()
     whole = _frames([data])
     dice = random.Random(name(capture))
@@ -76,12 +78,12 @@ def _bare(event: Event) -> Event:
     return event
 
 
+@pytest.mark.parametrize("capture", PUBLISHED, ids=name)
 def test_nothing_that_is_documented_is_unknown(capture: Path) -> None:
-    if capture.parts[-3] == "acp":
-        pytest.skip("vendors have methods of their own: see tests/dialects/acp")
     unknown = [event.native_type for event in events_of(capture) if isinstance(event, NativeUnknown)]
     assert unknown == []
 
 
 def test_there_are_captures() -> None:
     assert len(ALL) > 100
+    assert len(STREAMS) > 50

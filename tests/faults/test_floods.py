@@ -1,9 +1,8 @@
 """A hundred megabytes, in any dialect: nothing is lost, and memory stays what it was unless the line itself is long.
 
-These take minutes: they run with DRAGOMAN_SLOW=1, as `make test-slow` has it."""
+These take minutes: only `make test-slow` runs them."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from tests.faults.fault_agent import AGENTS
 
 pytestmark = [
-    pytest.mark.skipif(not os.environ.get("DRAGOMAN_SLOW"), reason="slow: set DRAGOMAN_SLOW=1"),
+    pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux tells it"),
 ]
 
