@@ -1,14 +1,16 @@
-"""A plain HTTP client for a scripted model whose events carry no names."""
+"""A plain HTTP client for the scripted model."""
 
 import http.client
 import json
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from dragoman.testing import Scenario
 
 
 class Answer:
+    """What the model answered; the events of a stream have no names."""
+
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self.status = response.status
         self.headers = {k.lower(): v for k, v in response.getheaders()}
@@ -33,11 +35,35 @@ class Answer:
         return [json.loads(event) for event in self.data if event != "[DONE]"]
 
 
-def post(at: Scenario, path: str, body: dict[str, Any]) -> Answer:
-    url = urlsplit(at.url)
-    connection = http.client.HTTPConnection(url.netloc, timeout=30)
+class NamedAnswer(Answer):
+    """The same from an API that names each event by its type."""
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        events = []
+        for event in self.data:
+            name, data = event.split("\n")
+            events.append(json.loads(data.removeprefix("data: ")))
+            assert name == f"event: {events[-1]['type']}"
+        return events
+
+
+A = TypeVar("A", bound=Answer)
+
+
+def connect(at: Scenario) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection(urlsplit(at.url).netloc, timeout=30)
+
+
+def send(at: Scenario, method: str, path: str, body: str | None, kind: type[A], **headers: str) -> A:
+    """One request, on a connection of its own."""
+    connection = connect(at)
     try:
-        connection.request("POST", url.path + path, json.dumps(body))
-        return Answer(connection.getresponse())
+        connection.request(method, urlsplit(at.url).path + path, body, headers)
+        return kind(connection.getresponse())
     finally:
         connection.close()
+
+
+def post(at: Scenario, path: str, body: dict[str, Any], kind: type[A]) -> A:
+    return send(at, "POST", path, json.dumps(body), kind)

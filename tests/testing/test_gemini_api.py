@@ -31,7 +31,7 @@ TOOLS = [{"functionDeclarations": [{"name": "read_file"}, {"name": "glob"}]}]
 def ask(at: Scenario, words: str = "hi", *, stream: bool = True, tools: Any = TOOLS, **more: Any) -> Answer:
     verb = "streamGenerateContent?alt=sse" if stream else "generateContent"
     body = {"contents": [{"role": "user", "parts": [{"text": words}]}], "tools": tools, **more}
-    return post(at, f"/v1beta/models/gemini-2.5-pro:{verb}", body)
+    return post(at, f"/v1beta/models/gemini-2.5-pro:{verb}", body, Answer)
 
 
 def parts(event: dict[str, Any]) -> Any:
@@ -137,9 +137,9 @@ def test_what_was_asked() -> None:
 
 def test_tokens_are_counted() -> None:
     with ScriptedModel() as model:
-        answer = post(model, "/v1beta/models/m:countTokens", {"contents": []})
+        answer = post(model, "/v1beta/models/m:countTokens", {"contents": []}, Answer)
         assert answer.json["totalTokens"] > 0
-        assert post(model, "/v1beta/models/m:paint", {}).status == 404
+        assert post(model, "/v1beta/models/m:paint", {}, Answer).status == 404
         assert model.strays == ["POST /v1beta/models/m:paint"]
 
 

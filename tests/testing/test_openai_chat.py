@@ -31,7 +31,7 @@ TOOLS = [
 def ask(at: Scenario, *messages: dict[str, Any], stream: bool = True, **more: Any) -> Answer:
     said = list(messages) or [{"role": "user", "content": "hi"}]
     body = {"model": "m-1", "stream": stream, "tools": TOOLS, "messages": said, **more}
-    return post(at, "/v1/chat/completions", body)
+    return post(at, "/v1/chat/completions", body, Answer)
 
 
 def test_streams_every_kind_of_block() -> None:

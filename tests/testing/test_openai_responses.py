@@ -1,12 +1,10 @@
 """The scripted model behind the OpenAI Responses API, seen by a plain HTTP client."""
 
-import http.client
 import json
 import os
 import tomllib
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -26,6 +24,7 @@ from dragoman.testing import (
     tool,
     turn,
 )
+from tests.testing.http_client import NamedAnswer, connect, post
 
 TOOLS = [
     {"type": "function", "name": "exec_command"},
@@ -34,30 +33,7 @@ TOOLS = [
 ]
 
 
-class Answer:
-    def __init__(self, response: http.client.HTTPResponse) -> None:
-        self.status = response.status
-        self.headers = {k.lower(): v for k, v in response.getheaders()}
-        self.cut = False
-        try:
-            self.body = response.read()
-        except http.client.IncompleteRead as half:
-            self.cut, self.body = True, half.partial
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    @property
-    def events(self) -> list[dict[str, Any]]:
-        events = []
-        for chunk in self.body.decode().split("\n\n")[:-1]:
-            name, data = chunk.split("\n")
-            event = json.loads(data.removeprefix("data: "))
-            assert name == f"event: {event['type']}"
-            events.append(event)
-        return events
-
+class Answer(NamedAnswer):
     def deltas(self, kind: str) -> list[str]:
         return [event["delta"] for event in self.events if event["type"] == f"response.{kind}.delta"]
 
@@ -72,13 +48,7 @@ def said(words: str) -> dict[str, Any]:
 
 def ask(at: Scenario, words: str = "hi", *, stream: bool = True, tools: Any = TOOLS, **more: Any) -> Answer:
     body = {"model": "m-1", "stream": stream, "tools": tools, "input": [said(words)], **more}
-    url = urlsplit(at.url)
-    connection = http.client.HTTPConnection(url.netloc, timeout=30)
-    try:
-        connection.request("POST", f"{url.path}/v1/responses", json.dumps(body))
-        return Answer(connection.getresponse())
-    finally:
-        connection.close()
+    return post(at, "/v1/responses", body, Answer)
 
 
 def test_streams_every_kind_of_block() -> None:
@@ -281,8 +251,7 @@ def test_routes_side_requests_and_compaction() -> None:
 def test_both_apis_take_turns_of_one_script() -> None:
     with ScriptedModel(["first", "second"]) as model:
         assert ask(model).deltas("output_text") == ["first"]
-        url = urlsplit(model.url)
-        connection = http.client.HTTPConnection(url.netloc, timeout=30)
+        connection = connect(model)
         body = {"model": "m", "tools": [{"name": "Bash"}], "messages": [{"role": "user", "content": "x"}]}
         connection.request("POST", "/v1/messages", json.dumps(body))
         assert json.loads(connection.getresponse().read())["content"][0]["text"] == "second"

@@ -38,46 +38,13 @@ from dragoman.testing import (
     tool,
     turn,
 )
+from tests.testing import http_client
+from tests.testing.http_client import NamedAnswer, connect, post
 
 TOOLS = [{"name": "Bash"}, {"name": "Read"}]
 
 
-def ask(at: Scenario, words: Any = "hi", *, stream: bool = True, tools: Any = TOOLS, **more: Any) -> "Answer":
-    """One request, on a connection of its own."""
-    body = {
-        "model": "m-1",
-        "stream": stream,
-        "tools": tools,
-        "messages": [{"role": "user", "content": words}],
-        **more,
-    }
-    return send(at, "POST", "/v1/messages", json.dumps(body))
-
-
-class Answer:
-    def __init__(self, response: http.client.HTTPResponse) -> None:
-        self.status = response.status
-        self.headers = {k.lower(): v for k, v in response.getheaders()}
-        self.cut = False
-        try:
-            self.body = response.read()
-        except http.client.IncompleteRead as half:
-            self.cut, self.body = True, half.partial
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-    @property
-    def events(self) -> list[dict[str, Any]]:
-        events = []
-        for chunk in self.body.decode().split("\n\n")[:-1]:
-            name, data = chunk.split("\n")
-            event = json.loads(data.removeprefix("data: "))
-            assert name == f"event: {event['type']}"
-            events.append(event)
-        return events
-
+class Answer(NamedAnswer):
     @property
     def said(self) -> str:
         if "event-stream" not in self.headers["content-type"]:
@@ -85,14 +52,14 @@ class Answer:
         return "".join(e["delta"].get("text", "") for e in self.events if e["type"] == "content_block_delta")
 
 
+def ask(at: Scenario, words: Any = "hi", *, stream: bool = True, tools: Any = TOOLS, **more: Any) -> Answer:
+    said = [{"role": "user", "content": words}]
+    body = {"model": "m-1", "stream": stream, "tools": tools, "messages": said, **more}
+    return post(at, "/v1/messages", body, Answer)
+
+
 def send(at: Scenario, method: str, path: str, body: str | None = None, **headers: str) -> Answer:
-    url = urlsplit(at.url)
-    connection = http.client.HTTPConnection(url.netloc, timeout=30)
-    try:
-        connection.request(method, url.path + path, body, headers)
-        return Answer(connection.getresponse())
-    finally:
-        connection.close()
+    return http_client.send(at, method, path, body, Answer, **headers)
 
 
 @pytest.fixture
@@ -269,7 +236,7 @@ def test_held_until_the_gate_opens(background: ThreadPoolExecutor) -> None:
 
 def test_held_in_the_middle_with_all_before_it_sent() -> None:
     with ScriptedModel([turn("abcdef", chunk=2, hold=Hold("go", after=4))]) as model:
-        connection = http.client.HTTPConnection(urlsplit(model.url).netloc, timeout=30)
+        connection = connect(model)
         body = {"model": "m", "stream": True, "tools": TOOLS, "messages": []}
         connection.request("POST", "/v1/messages", json.dumps(body))
         response = connection.getresponse()
@@ -430,7 +397,7 @@ def test_other_paths() -> None:
 
 def test_it_is_a_proxy_that_refuses() -> None:
     with ScriptedModel() as model:
-        tunnel = http.client.HTTPConnection(urlsplit(model.url).netloc, timeout=30)
+        tunnel = connect(model)
         tunnel.set_tunnel("example.org", 443)
         with pytest.raises(OSError, match="502"):
             tunnel.request("GET", "/")
@@ -440,7 +407,7 @@ def test_it_is_a_proxy_that_refuses() -> None:
 
 def test_connections_are_kept_alive() -> None:
     with ScriptedModel(["a", "b"]) as model:
-        connection = http.client.HTTPConnection(urlsplit(model.url).netloc, timeout=30)
+        connection = connect(model)
         for said in (b'"a"', b'"b"'):
             body = {"model": "m", "stream": True, "tools": TOOLS, "messages": []}
             connection.request("POST", "/v1/messages", json.dumps(body))
