@@ -14,7 +14,7 @@ from dragoman._dialects.codex.app.machine import CodexApp
 from dragoman._model.config import APPROVE_MODES, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
 from dragoman._runtime.plan import LaunchPlan
-from tests.dialects.codex.app.apps import check
+from tests.dialects.codex.app.conversation import check
 
 
 def planned(dialect: str = "codex_app", **fields: Any) -> LaunchPlan:

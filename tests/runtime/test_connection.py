@@ -5,6 +5,9 @@ from typing import Any
 
 import anyio
 import pytest
+from dragoman._runtime.blocking import BlockingSession
+from dragoman._runtime.player import play
+from dragoman._runtime.standing import Request
 
 from dragoman import blocking
 from dragoman._contract.invariants import broken
@@ -19,11 +22,8 @@ from dragoman._model.events import (
     SessionStarted,
     TurnEnded,
 )
-from dragoman._runtime.blocking import BlockingSession
 from dragoman._runtime.connection import Connection
-from dragoman._runtime.player import play
 from dragoman._runtime.session import Session
-from dragoman._runtime.standing import Request
 from dragoman.api import connect
 from tests.runtime.recorders import Frames
 from tests.runtime.toy_agent import PLURAL, TOY

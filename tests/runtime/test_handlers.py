@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from dragoman._runtime.standing import Request
 
 from dragoman._model.commands import Answer, AnswerQuestion, Reply
 from dragoman._model.config import Approve
@@ -19,7 +20,6 @@ from dragoman._model.events import (
 )
 from dragoman._runtime.requests import Ruling, Verdict
 from dragoman._runtime.session import Session
-from dragoman._runtime.standing import Request
 from tests.runtime.recorders import Frames
 from tests.runtime.toy_dialect import alone, toy_plan
 

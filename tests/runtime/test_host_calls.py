@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import psutil
 import pytest
+from dragoman._runtime.standing import Request, Standing
 
 from dragoman._model.commands import Answer, Reply
 from dragoman._model.config import Approve
@@ -16,7 +17,6 @@ from dragoman._runtime.connection import Connection
 from dragoman._runtime.host.host import OFFERS, Host
 from dragoman._runtime.requests import Ruling, Verdict
 from dragoman._runtime.session import Session
-from dragoman._runtime.standing import Request, Standing
 from dragoman._wire import note_frames
 from dragoman.api import connect
 from tests.runtime.recorders import Frames

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
+from dragoman._runtime.player import play
 
 from dragoman._contract.invariants import broken
 from dragoman._model.errors import ProcessExited, UsageError
 from dragoman._model.events import Event, RunEnded, ToolStarted, TurnEnded
 from dragoman._runtime.limits import Limits
-from dragoman._runtime.player import play
 from dragoman.api import ask
 from dragoman.api import open as open_session
 from tests.runtime.recorders import Frames

@@ -1,10 +1,10 @@
 """A replay of what was recorded gives the events of the live run."""
 
 import pytest
+from dragoman._runtime.player import Replay, play
 
 from dragoman._model.events import PermissionResolved
 from dragoman._model.frames import Exit, Frame, Launch
-from dragoman._runtime.player import Replay, play
 from dragoman._runtime.requests import Ruling
 from dragoman._wire.event_json import encode
 from tests.runtime.recorders import Frames

@@ -8,11 +8,11 @@ from dragoman._dialects.acp.opening import Opening
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.errors import Unsupported, UsageError
-from tests.dialects.acp.talk import MODES, SESSION, Talk, chunk, update
+from tests.dialects.acp.conversation import MODES, SESSION, Conversation, chunk, update
 
 
 def test_initialize_carries_both_shapes() -> None:
-    talk = Talk(offers=frozenset(("fs", "terminal")))
+    talk = Conversation(offers=frozenset(("fs", "terminal")))
     [line] = talk.sent
     params = line["params"]
     assert params["protocolVersion"] == 2
@@ -25,7 +25,7 @@ def test_initialize_carries_both_shapes() -> None:
 
 
 def test_only_what_is_served_is_offered() -> None:
-    capabilities = Talk().sent[0]["params"]["clientCapabilities"]
+    capabilities = Conversation().sent[0]["params"]["clientCapabilities"]
     assert capabilities["fs"] == {"readTextFile": False, "writeTextFile": False}
     assert capabilities["terminal"] is False
 
@@ -36,7 +36,7 @@ def test_a_new_session(version: int) -> None:
         "local": {"command": "/bin/server", "args": ["-x"], "env": {"KEY": "v"}},
         "far": {"type": "http", "url": "https://example.com/mcp", "headers": {"A": "b"}},
     }
-    talk = Talk(Opening(cwd="/proj", mcp_servers=servers, directories=["/other"])).opened(version)
+    talk = Conversation(Opening(cwd="/proj", mcp_servers=servers, directories=["/other"])).opened(version)
     params = talk.sent[-1]["params"]
     assert talk.methods() == ["initialize", "session/new"]
     assert params["cwd"] == "/proj"
@@ -63,7 +63,7 @@ def test_a_new_session(version: int) -> None:
     ],
 )
 def test_resuming(version: int, offered: dict[str, Any], replay: bool, method: str) -> None:
-    talk = Talk(Opening(cwd="/proj", resume=SESSION, replay=replay)).ready(version, **offered)
+    talk = Conversation(Opening(cwd="/proj", resume=SESSION, replay=replay)).ready(version, **offered)
     assert talk.methods()[-1] == method
     assert ("replayFrom" in talk.sent[-1]["params"]) == (version == 2)
     talk.answer({}, to=method)
@@ -73,14 +73,14 @@ def test_resuming(version: int, offered: dict[str, Any], replay: bool, method: s
 
 
 def test_a_fork_is_a_session_of_its_own() -> None:
-    talk = Talk(Opening(cwd="/proj", resume="old", fork=True)).ready(sessionCapabilities={"fork": {}})
+    talk = Conversation(Opening(cwd="/proj", resume="old", fork=True)).ready(sessionCapabilities={"fork": {}})
     talk.answer({"sessionId": SESSION}, to="session/fork")
     assert [(event.session, event.resumed) for event in talk.of(ev.SessionStarted)] == [(SESSION, True)]
     talk.end(code=0)
 
 
 def test_an_agent_that_refuses_both_shapes_gets_the_old_one() -> None:
-    talk = Talk()
+    talk = Conversation()
     [error] = talk.answer(to="initialize", error={"code": -32602, "message": "Invalid params"})
     assert isinstance(error, ev.Error)
     assert (error.severity, error.will_retry, error.scope) == ("warning", True, "protocol")
@@ -93,7 +93,7 @@ def test_an_agent_that_refuses_both_shapes_gets_the_old_one() -> None:
 
 
 def test_prompts_wait_for_the_session_and_its_settings() -> None:
-    talk = Talk(Opening(cwd="/proj", modes=("plan",), model="big"))
+    talk = Conversation(Opening(cwd="/proj", modes=("plan",), model="big"))
     assert talk.say(c.Prompt(text="go", id="p1")) == []
     talk.ready()
     assert "session/prompt" not in talk.methods()
@@ -113,7 +113,7 @@ def test_prompts_wait_for_the_session_and_its_settings() -> None:
 
 
 def test_a_loaded_session_is_not_prompted_before_it_is_there() -> None:
-    talk = Talk(Opening(cwd="/proj", resume=SESSION)).ready(loadSession=True)
+    talk = Conversation(Opening(cwd="/proj", resume=SESSION)).ready(loadSession=True)
     talk.say(c.Prompt(text="go"))
     talk.agent(chunk("old question", "user_message_chunk"))
     assert "session/prompt" not in talk.methods()
@@ -136,7 +136,7 @@ def test_a_loaded_session_is_not_prompted_before_it_is_there() -> None:
     ],
 )
 def test_the_first_mode_that_there_is(options: Any, modes: Any, method: str, value: str) -> None:
-    talk = Talk(Opening(cwd="/proj", modes=("architect", "plan")))
+    talk = Conversation(Opening(cwd="/proj", modes=("architect", "plan")))
     talk.opened(configOptions=options, modes=modes)
     assert talk.methods()[-1] == method
     assert value in talk.sent[-1]["params"].values()
@@ -144,7 +144,7 @@ def test_the_first_mode_that_there_is(options: Any, modes: Any, method: str, val
 
 def test_options_are_set_in_the_shape_of_the_version() -> None:
     options = [{"configId": "fast", "name": "Fast", "type": "boolean", "currentValue": False}]
-    talk = Talk(Opening(cwd="/proj", options={"fast": True})).opened(2, configOptions=options)
+    talk = Conversation(Opening(cwd="/proj", options={"fast": True})).opened(2, configOptions=options)
     assert talk.sent[-1]["params"] == {
         "sessionId": SESSION,
         "configId": "fast",
@@ -161,7 +161,7 @@ def test_options_are_set_in_the_shape_of_the_version() -> None:
 
 
 def test_a_prompt_that_can_never_be_sent_gets_a_failed_turn() -> None:
-    talk = Talk()
+    talk = Conversation()
     talk.say(c.Prompt(text="go", id="p1"))
     talk.version = 1
     methods = [{"id": "login", "name": "Log in", "description": "Run `x login`"}]
@@ -181,7 +181,7 @@ def test_a_prompt_that_can_never_be_sent_gets_a_failed_turn() -> None:
 
 
 def test_a_mode_that_must_be_and_is_not() -> None:
-    talk = Talk(Opening(cwd="/proj", modes=("plan",), mode_required=True)).opened()
+    talk = Conversation(Opening(cwd="/proj", modes=("plan",), mode_required=True)).opened()
     talk.answer(to="session/set_mode", error={"code": -32601, "message": "Method not found"})
     [ended] = talk.of(ev.TurnEnded)
     assert (ended.outcome, ended.reason) == ("failed", "set_mode failed")
@@ -189,19 +189,19 @@ def test_a_mode_that_must_be_and_is_not() -> None:
 
 
 def test_signing_in_first() -> None:
-    talk = Talk(Opening(cwd="/proj", auth_method="key")).ready()
+    talk = Conversation(Opening(cwd="/proj", auth_method="key")).ready()
     assert talk.methods()[-1] == "authenticate"
     talk.answer({}, to="authenticate")
     assert talk.methods()[-1] == "session/new"
     assert [event.status for event in talk.of(ev.Auth)] == ["ready"]
-    new = Talk(Opening(cwd="/proj", auth_method="key")).ready(2)
+    new = Conversation(Opening(cwd="/proj", auth_method="key")).ready(2)
     assert new.methods()[-1] == "auth/login"
     new.answer(to="auth/login", error={"code": -32603, "message": "no"})
     assert [event.outcome for event in new.of(ev.TurnEnded)] == ["failed"]
 
 
 def test_a_version_of_the_future() -> None:
-    talk = Talk()
+    talk = Conversation()
     talk.agent({"id": talk.sent[0]["id"], "result": {"protocolVersion": 9}})
     assert talk.methods() == ["initialize"]
     assert [event.outcome for event in talk.of(ev.TurnEnded)] == ["failed"]
@@ -211,7 +211,7 @@ def test_a_version_of_the_future() -> None:
 
 
 def test_updates_before_their_session_are_kept() -> None:
-    talk = Talk().ready()
+    talk = Conversation().ready()
     [known] = talk.agent(
         update("available_commands_update", availableCommands=[{"name": "x", "description": "d"}])
     )
@@ -225,7 +225,7 @@ def test_updates_before_their_session_are_kept() -> None:
 
 
 def test_what_was_kept_is_delivered_in_the_end() -> None:
-    talk = Talk().ready()
+    talk = Conversation().ready()
     talk.agent(chunk("early"))
     assert not talk.of(ev.Delta)
     talk.end()
@@ -233,7 +233,7 @@ def test_what_was_kept_is_delivered_in_the_end() -> None:
 
 
 def test_another_session_in_the_same_process() -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     talk.say(c.OpenSession(cwd="/two", id="o1"))
     assert talk.sent[-1] | {"params": None} == {
         "jsonrpc": "2.0",
@@ -256,7 +256,7 @@ def test_another_session_in_the_same_process() -> None:
 
 
 def test_a_connection_without_a_session_of_its_own() -> None:
-    talk = Talk(opens_session=False)
+    talk = Conversation(opens_session=False)
     assert talk.say(c.OpenSession(cwd="/one", id="o1")) == []
     assert talk.methods() == ["initialize"]
     talk.ready()
@@ -269,7 +269,7 @@ def test_a_connection_without_a_session_of_its_own() -> None:
 
 
 def test_every_session_is_set_up_and_one_that_is_not_is_lost_alone() -> None:
-    talk = Talk(Opening(cwd="/proj", modes=("plan",)), opens_session=False).ready()
+    talk = Conversation(Opening(cwd="/proj", modes=("plan",)), opens_session=False).ready()
     for id in ("s1", "s2"):
         talk.say(c.OpenSession(cwd="/x", id=f"open-{id}"))
         talk.answer({"sessionId": id, "modes": MODES}, to="session/new")
@@ -287,7 +287,7 @@ def test_every_session_is_set_up_and_one_that_is_not_is_lost_alone() -> None:
 
 
 def test_a_held_prompt_does_not_hold_up_another_session() -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     talk.say(c.OpenSession(cwd="/two", id="o1"))
     talk.answer({"sessionId": "s2"}, to="session/new")
     talk.say(c.Prompt(text="one"))
@@ -320,7 +320,7 @@ def test_a_held_prompt_does_not_hold_up_another_session() -> None:
 def test_what_this_agent_cannot_do_is_said_before_anything_is_sent(
     command: c.Command, error: type[Exception]
 ) -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     with pytest.raises(error):
         talk.machine.send(command)
 
@@ -335,7 +335,7 @@ EARLY = [
 
 @pytest.mark.parametrize(("command", "method", "params"), EARLY)
 def test_settings_wait_for_the_session(command: c.Command, method: str, params: dict[str, Any]) -> None:
-    talk = Talk()
+    talk = Conversation()
     talk.say(command)
     talk.ready()
     assert talk.methods() == ["initialize", "session/new"]
@@ -349,7 +349,7 @@ def test_settings_wait_for_the_session(command: c.Command, method: str, params: 
 
 
 def test_settings_of_a_session_that_there_never_will_be_are_refused_by_the_agent() -> None:
-    talk = Talk()
+    talk = Conversation()
     talk.say(c.SetMode(mode="plan", id="a"))
     talk.ready()
     talk.answer(to="session/new", error={"code": -32000, "message": "Authentication required"})
@@ -364,7 +364,7 @@ def test_settings_of_a_session_that_there_never_will_be_are_refused_by_the_agent
 @pytest.mark.parametrize(("name", "held"), [("gemini-cli", True), ("OpenCode", False)])
 def test_a_prompt_waits_for_a_history_that_comes_late(name: str, held: bool) -> None:
     """gemini 0.61.0 says that the session is loaded after the first piece; its commands mark the end."""
-    talk = Talk(Opening(cwd="/proj", resume=SESSION))
+    talk = Conversation(Opening(cwd="/proj", resume=SESSION))
     talk.say(c.Prompt(text="Go on."))
     talk.ready(name=name, loadSession=True)
     talk.update("user_message_chunk", content={"type": "text", "text": "Count."})

@@ -5,7 +5,7 @@ import pytest
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model import commands as c
 from dragoman._model import events as ev
-from tests.dialects.acp.talk import SESSION, Talk, chunk, update
+from tests.dialects.acp.conversation import SESSION, Conversation, chunk, update
 
 HISTORY = [
     chunk("question", "user_message_chunk"),
@@ -18,9 +18,9 @@ HISTORY = [
 ]
 
 
-def loaded(version: int = 1, before: int = len(HISTORY)) -> Talk:
+def loaded(version: int = 1, before: int = len(HISTORY)) -> Conversation:
     """`before`: how much of the history comes before the answer (gemini sends the rest after it)."""
-    talk = Talk(Opening(cwd="/proj", resume=SESSION)).ready(version, loadSession=True)
+    talk = Conversation(Opening(cwd="/proj", resume=SESSION)).ready(version, loadSession=True)
     talk.agent(*HISTORY[:before])
     talk.answer({}, to="session/load" if version == 1 else "session/resume")
     talk.agent(*HISTORY[before:])
@@ -66,7 +66,7 @@ def test_the_next_prompt_ends_it() -> None:
 
 
 def test_a_message_with_an_id_may_come_in_pieces() -> None:
-    talk = Talk(Opening(cwd="/proj", resume=SESSION)).ready(loadSession=True)
+    talk = Conversation(Opening(cwd="/proj", resume=SESSION)).ready(loadSession=True)
     talk.agent(chunk("a", messageId="x"), chunk("b", messageId="x"))
     talk.answer({}, to="session/load")
     talk.say(c.Prompt(text="next"))
@@ -76,7 +76,7 @@ def test_a_message_with_an_id_may_come_in_pieces() -> None:
 
 
 def test_protocol_2_announces_each_message_empty() -> None:
-    talk = Talk(Opening(cwd="/proj", resume=SESSION, replay=True)).ready(2)
+    talk = Conversation(Opening(cwd="/proj", resume=SESSION, replay=True)).ready(2)
     talk.update("user_message", messageId="u", content=[])
     talk.agent(chunk("question", "user_message_chunk", messageId="u"))
     talk.update("agent_message", messageId="a", content=[])

@@ -9,7 +9,7 @@ from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
 from dragoman._wire import note_frames
-from tests.dialects.acp.talk import OPTIONS, SESSION, Talk, permission
+from tests.dialects.acp.conversation import OPTIONS, SESSION, Conversation, permission
 
 ONCE, ALWAYS, NO = OPTIONS
 
@@ -24,7 +24,7 @@ def read_file(id: Any = 3) -> dict[str, Any]:
 
 def test_a_permission_starts_its_tool() -> None:
     """gemini sends no tool_call at all before it asks."""
-    talk = Talk().working()
+    talk = Conversation().working()
     [started, asked] = talk.agent(permission(rawInput={"command": "ls"}))
     assert isinstance(started, ev.ToolStarted)
     assert not started.synthesized
@@ -55,7 +55,7 @@ def test_a_permission_starts_its_tool() -> None:
     ],
 )
 def test_answers_pick_an_option(options: Any, answer: dict[str, Any], sent: str | None, outcome: str) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(permission(options=options))
     talk.say(c.Answer(request="7", **answer), note_frames.Decided(request="7", by="policy", rule="r"))
     expected = {"outcome": "cancelled"} if sent is None else {"outcome": "selected", "optionId": sent}
@@ -76,21 +76,21 @@ def test_answers_pick_an_option(options: Any, answer: dict[str, Any], sent: str 
     [{"option": "bogus"}, {"decision": "allow", "updated_input": {"a": 1}}],
 )
 def test_answers_that_cannot_be_given(answer: dict[str, Any]) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(permission())
     with pytest.raises(UsageError):
         talk.machine.send(c.Answer(request="7", **answer))
 
 
 def test_nothing_to_allow_with() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(permission(options=[NO]))
     with pytest.raises(UsageError, match="no option"):
         talk.machine.send(c.Answer(request="7", decision="allow"))
 
 
 def test_deny_and_stop() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(permission())
     talk.say(c.Answer(request="7", decision="deny", interrupt=True))
     assert talk.methods()[-1] == "session/cancel"
@@ -101,7 +101,7 @@ def test_deny_and_stop() -> None:
     [{"outcome": {"outcome": "selected", "optionId": "bogus"}}, {"outcome": "yes"}, {}, None],
 )
 def test_an_answer_that_the_agent_cannot_accept_is_a_denial(answer: Any) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(permission())
     talk._receive("in", json.dumps({"jsonrpc": "2.0", "id": 7, "result": answer}).encode())
     assert [event.outcome for event in talk.of(ev.PermissionResolved)] == ["denied"]
@@ -110,7 +110,7 @@ def test_an_answer_that_the_agent_cannot_accept_is_a_denial(answer: Any) -> None
 
 
 def test_what_is_pending_when_the_turn_ends() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(permission())
     talk.stops()
     [resolved] = talk.of(ev.PermissionResolved)
@@ -130,7 +130,7 @@ def test_what_is_pending_when_the_turn_ends() -> None:
 
 @pytest.mark.parametrize("asked", [permission(id=3), read_file()])
 def test_the_agent_takes_a_request_back(asked: dict[str, Any]) -> None:
-    talk = Talk(offers=frozenset(("fs",))).working()
+    talk = Conversation(offers=frozenset(("fs",))).working()
     talk.agent(asked)
     talk.agent({"method": "$/cancel_request", "params": {"requestId": 3}})
     assert talk.sent[-1]["id"] == 3
@@ -142,7 +142,7 @@ def test_the_agent_takes_a_request_back(asked: dict[str, Any]) -> None:
 
 
 def test_taking_back_what_was_never_asked() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     [known] = talk.agent({"method": "$/cancel_request", "params": {"requestId": 99}})
     assert isinstance(known, ev.NativeKnown)
 
@@ -175,7 +175,7 @@ def question(fields: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_a_question(fields: dict[str, Any], answer: dict[str, Any], sent: dict[str, Any]) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     [asked] = talk.agent(question(fields))
     assert isinstance(asked, ev.QuestionAsked)
     assert (asked.mode, asked.message, asked.call_id) == (fields["mode"], fields["message"], "c")
@@ -190,7 +190,7 @@ def test_a_question(fields: dict[str, Any], answer: dict[str, Any], sent: dict[s
 
 
 def test_a_question_that_is_answered_elsewhere() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(question(URL), {"method": "elicitation/complete", "params": {"elicitationId": "e1"}})
     assert talk.sent[-1] == {"jsonrpc": "2.0", "id": 4, "result": {"action": "accept"}}
     assert [event.action for event in talk.of(ev.QuestionAnswered)] == ["accepted"]
@@ -211,7 +211,7 @@ def test_a_question_that_is_answered_elsewhere() -> None:
     ],
 )
 def test_a_file_is_read_for_the_agent(reply: dict[str, Any], result: Any, code: int | None) -> None:
-    talk = Talk(offers=frozenset(("fs",))).working()
+    talk = Conversation(offers=frozenset(("fs",))).working()
     talk.update("tool_call", toolCallId="c", title="Read", locations=[{"path": "/a"}])
     [called] = talk.agent(read_file())
     assert isinstance(called, ev.HostCalled)
@@ -226,7 +226,7 @@ def test_a_file_is_read_for_the_agent(reply: dict[str, Any], result: Any, code: 
 
 
 def test_what_was_not_offered_is_refused_at_once() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(read_file())
     assert talk.sent[-1]["error"]["code"] == -32601
     assert len(talk.of(ev.HostCalled)) == len(talk.of(ev.HostAnswered)) == 1
@@ -236,7 +236,7 @@ def test_what_was_not_offered_is_refused_at_once() -> None:
 
 @pytest.mark.parametrize("method", ["_vendor/thing", "craft/drainMidTurnQueue", "session/fly"])
 def test_unknown_requests_are_refused_at_once(method: str) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     [unknown] = talk.agent({"id": "u", "method": method, "params": {"sessionId": SESSION}})
     assert isinstance(unknown, ev.NativeUnknown)
     assert unknown.native_type == method

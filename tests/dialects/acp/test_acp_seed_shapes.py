@@ -8,7 +8,7 @@ from dragoman._dialects import detect
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock, ResourceBlock, TerminalBlock
-from tests.dialects.acp.talk import SESSION, Talk, chunk, permission
+from tests.dialects.acp.conversation import SESSION, Conversation, chunk, permission
 
 NESTED = {
     "toolCallId": "call-001",
@@ -22,7 +22,7 @@ NESTED = {
 
 
 def test_a_nested_tool_call() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     started, updated = talk.update("tool_call_update", toolCall=NESTED)
     assert isinstance(started, ev.ToolStarted)
     assert (started.call_id, started.kind, started.title) == ("call-001", "read", "Reading login controller")
@@ -42,7 +42,7 @@ def test_a_nested_tool_call() -> None:
     "read edit delete move search execute think fetch browse ask memory mcp switch_mode other".split(),  # noqa: SIM905
 )
 def test_every_kind_is_kept(kind: str) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.update("tool_call", toolCallId="c", title="A long title", kind=kind)
     assert [event.kind for event in talk.of(ev.ToolStarted)] == [kind]
     talk.end()
@@ -59,7 +59,7 @@ def test_every_kind_is_kept(kind: str) -> None:
     ],
 )
 def test_content_that_is_no_list(content: Any, kind: type) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.update("tool_call_update", toolCall={"toolCallId": "c", "status": "completed", "content": content})
     [ended] = talk.of(ev.ToolEnded)
     assert [type(block) for block in ended.content] == [kind]
@@ -67,7 +67,7 @@ def test_content_that_is_no_list(content: Any, kind: type) -> None:
 
 
 def test_a_plan_of_texts() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     [plan] = talk.update("plan", entries=[{"text": "Step 1"}, {"text": "Step 2"}])
     assert isinstance(plan, ev.PlanUpdated)
     assert [(entry.text, entry.status) for entry in plan.entries] == [
@@ -79,14 +79,14 @@ def test_a_plan_of_texts() -> None:
 
 
 def test_commands_with_an_id() -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     [commands] = talk.update("available_commands_update", availableCommands=[{"id": "help", "name": "Help"}])
     assert isinstance(commands, ev.SessionCommands)
     assert commands.commands == [ev.SlashCommand(name="help", description="Help")]
 
 
 def test_options_with_values() -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     options = [{"id": "model", "values": ["model-a", "model-b"]}]
     [changed] = talk.update("config_option_update", configOptions=options)
     assert isinstance(changed, ev.SessionOptions)
@@ -101,7 +101,7 @@ def test_options_with_values() -> None:
     ],
 )
 def test_a_mode(fields: dict[str, Any]) -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     [mode] = talk.agent({"method": "session/update", "params": {"sessionId": SESSION, "update": fields}})
     assert isinstance(mode, ev.SessionMode)
     assert mode.mode == "fast"
@@ -110,7 +110,7 @@ def test_a_mode(fields: dict[str, Any]) -> None:
 def test_a_permission_in_the_first_shape() -> None:
     kinds = ("allow_once", "allow_always", "reject_once", "reject_always")
     options = [{"optionId": kind, "name": kind, "kind": kind} for kind in kinds]
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(permission(id=100, call="call-77", options=options, rawInput={"command": "npm test"}))
     talk.say(c.Answer(request="100", option="reject_always"))
     assert talk.sent[-1]["result"]["outcome"] == {"outcome": "selected", "optionId": "reject_always"}
@@ -121,7 +121,7 @@ def test_a_permission_in_the_first_shape() -> None:
 
 
 def test_a_terminal_with_an_env_map() -> None:
-    talk = Talk(offers=frozenset(("terminal",))).working()
+    talk = Conversation(offers=frozenset(("terminal",))).working()
     params = {"sessionId": SESSION, "command": "npm test", "env": {"CI": "1"}, "outputByteLimit": 65536}
     [called] = talk.agent({"id": 102, "method": "terminal/create", "params": params})
     assert isinstance(called, ev.HostCalled)
@@ -129,7 +129,7 @@ def test_a_terminal_with_an_env_map() -> None:
 
 
 def test_a_resource_with_contents() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     block = {"type": "resource", "uri": "file:///a", "name": "a", "contents": {"text": "inside"}}
     talk.update("agent_message_chunk", content=block)
     [said] = [event for event in talk.of(ev.Message) if event.role == "assistant"]
@@ -137,7 +137,7 @@ def test_a_resource_with_contents() -> None:
 
 
 def test_a_prompt_called_content() -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     talk._receive(
         "in",
         b'{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s1","content":[{"type":"text","text":"Fix it"}]}}',
@@ -148,7 +148,7 @@ def test_a_prompt_called_content() -> None:
 
 
 def test_a_user_message_that_is_played_back_without_a_load() -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     [said] = talk.agent(chunk("Replaying a prior user turn", "user_message_chunk"))
     assert isinstance(said, ev.Message)
     assert (said.role, said.origin, said.echo) == ("user", "agent", False)

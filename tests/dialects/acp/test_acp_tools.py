@@ -8,7 +8,7 @@ from dragoman._dialects.acp.opening import Opening
 from dragoman._model import events as ev
 from dragoman._model.commands import Answer, Reply
 from dragoman._model.content import DiffBlock, TerminalBlock
-from tests.dialects.acp.talk import SESSION, Talk, permission, update
+from tests.dialects.acp.conversation import SESSION, Conversation, permission, update
 
 
 def text(words: str) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def text(words: str) -> dict[str, Any]:
 
 
 def test_a_tool_from_start_to_end() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.update(
         "tool_call",
         toolCallId="c",
@@ -84,7 +84,7 @@ def test_a_tool_from_start_to_end() -> None:
     ],
 )
 def test_what_a_tool_is_called(fields: dict[str, Any], name: str, kind: str, server: str | None) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.update("tool_call", **{"toolCallId": "c", **fields})
     [started] = talk.of(ev.ToolStarted)
     assert (started.name, started.kind, started.server) == (name, kind, server)
@@ -102,7 +102,7 @@ def test_what_a_tool_is_called(fields: dict[str, Any], name: str, kind: str, ser
     ],
 )
 def test_what_a_tool_says_in_the_end(fields: dict[str, Any], output: str | None) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.update("tool_call_update", toolCallId="c", status="completed", **fields)
     assert [event.output for event in talk.of(ev.ToolEnded)] == [output]
     talk.stops()
@@ -110,7 +110,7 @@ def test_what_a_tool_says_in_the_end(fields: dict[str, Any], output: str | None)
 
 
 def test_first_seen_in_an_update_and_ended_by_it() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     events = talk.update(
         "tool_call_update", toolCallId="c", kind="edit", status="failed", content=[text("no")]
     )
@@ -133,7 +133,7 @@ def test_first_seen_in_an_update_and_ended_by_it() -> None:
     ],
 )
 def test_tools_left_open_end_with_the_turn(answered: str | None, reason: str, status: str) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(permission(id=7))
     if answered is not None:
         talk.say(Answer(request="7", option=answered))
@@ -165,7 +165,7 @@ def test_tools_left_open_end_with_the_turn(answered: str | None, reason: str, st
     ],
 )
 def test_a_diff_is_a_change(diff: dict[str, Any], change: str, before: str | None, after: str | None) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.update(
         "tool_call",
         toolCallId="c",
@@ -191,7 +191,7 @@ def test_a_diff_is_a_change(diff: dict[str, Any], change: str, before: str | Non
 
 def test_a_change_is_proposed_and_then_applied() -> None:
     """opencode shows the diff only when it asks (capture write)."""
-    talk = Talk().working()
+    talk = Conversation().working()
     diff = {"type": "diff", "path": "/a", "oldText": "", "newText": "x\n"}
     talk.update("tool_call", toolCallId="c1", title="write", kind="edit", rawInput={"a": 1})
     talk.agent(permission(kind="edit", content=[diff], rawInput={"other": "words"}))
@@ -208,7 +208,7 @@ def test_a_change_is_proposed_and_then_applied() -> None:
 
 
 def test_a_change_that_failed() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     diff = {"type": "diff", "path": "/a", "oldText": "y", "newText": "x"}
     talk.update("tool_call", toolCallId="c", title="Edit", kind="edit", content=[diff])
     talk.update("tool_call_update", toolCallId="c", status="failed")
@@ -222,7 +222,7 @@ def test_a_change_that_failed() -> None:
 
 def test_terminals_in_meta() -> None:
     """claude-agent-acp and codex-acp tell of their own terminals so (captures shell_zedmeta)."""
-    talk = Talk().working()
+    talk = Conversation().working()
     terminal = [{"type": "terminal", "terminalId": "t"}]
     talk.update(
         "tool_call",
@@ -256,7 +256,7 @@ def test_terminals_in_meta() -> None:
 
 
 def test_terminals_of_the_client() -> None:
-    talk = Talk(offers=frozenset(("terminal",))).working()
+    talk = Conversation(offers=frozenset(("terminal",))).working()
     talk.agent({"id": 1, "method": "terminal/create", "params": {"sessionId": SESSION, "command": "ls"}})
     talk.say(Reply(request="1", result={"terminalId": "t9"}))
     talk.update("tool_call", toolCallId="c", title="ls", content=[{"type": "terminal", "terminalId": "t9"}])
@@ -281,7 +281,7 @@ def test_terminals_of_the_client() -> None:
 
 
 def test_what_claude_says_of_the_result() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.update("tool_call", toolCallId="c", title="T")
     talk.update("tool_call_update", toolCallId="c", _meta={"claudeCode": {"toolResponse": {"stdout": "x"}}})
     talk.update("tool_call_update", toolCallId="c", status="completed", rawOutput="x")
@@ -292,7 +292,7 @@ def test_what_claude_says_of_the_result() -> None:
 
 
 def test_a_subagent_speaks_for_its_call() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     meta = {"claudeCode": {"parentToolUseId": "c"}}
     talk.agent(update("tool_call", toolCallId="c", title="Task"))
     talk.agent(update("agent_message_chunk", content={"type": "text", "text": "in here"}, _meta=meta))
@@ -306,7 +306,7 @@ def test_a_subagent_speaks_for_its_call() -> None:
 
 def test_a_part_of_a_change_is_not_the_change() -> None:
     """opencode 1.18.33 shows whole files when it asks, and what it replaced when it is done."""
-    talk = Talk().working()
+    talk = Conversation().working()
     whole = {"type": "diff", "path": "/proj/a", "oldText": "one\ntwo\n", "newText": "1\ntwo\n"}
     part = {"type": "diff", "path": "/proj/a", "oldText": "one", "newText": "1"}
     talk.update("tool_call", toolCallId="c1", title="edit", kind="edit", status="pending")
@@ -321,7 +321,7 @@ def test_a_part_of_a_change_is_not_the_change() -> None:
 
 
 def test_the_exit_code_in_a_result_of_opencode() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.update("tool_call", toolCallId="c", title="bash", kind="execute", status="pending")
     result = {"output": "hi\n", "metadata": {"output": "hi\n", "exit": 3, "truncated": False}}
     talk.update("tool_call_update", toolCallId="c", status="completed", rawOutput=result)
@@ -332,7 +332,7 @@ def test_the_exit_code_in_a_result_of_opencode() -> None:
 
 
 def test_tools_of_mcp_servers_by_the_names_of_opencode() -> None:
-    talk = Talk(Opening(cwd="/proj", mcp_servers={"my server": {"command": "/bin/x"}})).working()
+    talk = Conversation(Opening(cwd="/proj", mcp_servers={"my server": {"command": "/bin/x"}})).working()
     for number, title in enumerate(("my_server_add_up", "read")):
         talk.update("tool_call", toolCallId=f"c{number}", title=title, kind="other", status="pending")
     mine, other = talk.of(ev.ToolStarted)
@@ -355,7 +355,7 @@ def test_tools_of_mcp_servers_by_the_names_of_opencode() -> None:
     ],
 )
 def test_tools_of_mcp_servers_as_codex_acp_tells_of_them(result: Any, status: str, output: str) -> None:
-    talk = Talk().working(version=2)
+    talk = Conversation().working(version=2)
     about = {"server": "small", "tool": "add", "arguments": {"a": 3, "b": 4}}
     talk.update(
         "tool_call_update",

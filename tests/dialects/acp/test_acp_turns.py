@@ -11,11 +11,11 @@ from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.content import ContentBlock, ImageBlock, JsonBlock, ResourceBlock, ResourceLinkBlock
 from dragoman._model.errors import UsageError
-from tests.dialects.acp.talk import MODES, SESSION, Talk, chunk, permission, update
+from tests.dialects.acp.conversation import MODES, SESSION, Conversation, chunk, permission, update
 
 
 def test_a_turn() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     started, message = talk.events[-2:]
     assert isinstance(started, ev.TurnStarted)
     assert (started.prompt, started.origin, started.session) == ("go", "client", SESSION)
@@ -42,7 +42,7 @@ def test_a_turn() -> None:
     ],
 )
 def test_how_a_turn_ends(reason: str, outcome: str) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.stops(reason)
     assert [(event.outcome, event.reason) for event in talk.of(ev.TurnEnded)] == [(outcome, reason)]
     talk.end(code=0)
@@ -50,7 +50,7 @@ def test_how_a_turn_ends(reason: str, outcome: str) -> None:
 
 @pytest.mark.parametrize(("code", "outcome"), [(-32800, "cancelled"), (429, "failed"), (-32603, "failed")])
 def test_a_prompt_that_fails(code: int, outcome: str) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.answer(
         to="session/prompt", error={"code": code, "message": "Internal error", "data": {"details": "why"}}
     )
@@ -63,7 +63,7 @@ def test_a_prompt_that_fails(code: int, outcome: str) -> None:
 
 
 def test_a_prompt_is_held_until_the_turn_has_ended() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     assert talk.say(c.Prompt(text="next", id="p2")) == []
     talk.stops()
     assert talk.sent[-1]["params"]["prompt"] == [{"type": "text", "text": "next"}]
@@ -74,7 +74,7 @@ def test_a_prompt_is_held_until_the_turn_has_ended() -> None:
 
 def test_two_prompts_of_another_client() -> None:
     """gemini cancels the first (capture acp_double_prompt): what follows is a turn of its own."""
-    talk = Talk().opened()
+    talk = Conversation().opened()
     for id, text in ((1, "first"), (2, "second")):
         talk._send(
             [
@@ -125,7 +125,7 @@ def test_two_prompts_of_another_client() -> None:
     ],
 )  # fmt: skip
 def test_where_messages_begin_and_end(lines: list[Any], messages: list[tuple[str, str | None, str]]) -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(*lines)
     talk.stops()
     said = [event for event in talk.of(ev.Message) if event.role == "assistant"]
@@ -134,7 +134,7 @@ def test_where_messages_begin_and_end(lines: list[Any], messages: list[tuple[str
 
 
 def test_one_message_of_two_kinds_has_two_blocks() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(chunk("t", "agent_thought_chunk", messageId="x"), chunk("a", messageId="x"))
     talk.stops()
     said = [event for event in talk.of(ev.Message) if event.role == "assistant"]
@@ -146,7 +146,7 @@ def test_one_message_of_two_kinds_has_two_blocks() -> None:
 
 
 def test_a_character_in_two_chunks() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     half = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}}}}'
     talk.agent(half % rb"a\ud83d", half % rb"\ude00b")
     talk.stops()
@@ -155,7 +155,7 @@ def test_a_character_in_two_chunks() -> None:
 
 
 def test_gemini_says_its_mode_in_a_chunk() -> None:
-    talk = Talk().working(modes=MODES)
+    talk = Conversation().working(modes=MODES)
     talk.agent(
         chunk("so "), chunk("[MODE_UPDATE] plan"), chunk("[MODE_UPDATE] bogus"), chunk(" [MODE_UPDATE] plan")
     )
@@ -167,7 +167,7 @@ def test_gemini_says_its_mode_in_a_chunk() -> None:
 
 
 def test_an_echo_of_the_prompt() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(chunk("go", "user_message_chunk"), chunk("something else", "user_message_chunk"))
     said = [event for event in talk.of(ev.Message) if event.origin == "agent"]
     assert [(event.text, event.echo) for event in said] == [("go", True), ("something else", False)]
@@ -176,7 +176,7 @@ def test_an_echo_of_the_prompt() -> None:
 
 
 def test_what_is_said_between_turns_is_in_no_turn() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.stops()
     talk.agent(chunk("by the way"))
     talk.say(c.Prompt(text="next"))
@@ -210,7 +210,7 @@ def test_a_stream_without_the_client() -> None:
 
 
 def test_cancelling_answers_what_is_asked() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(permission(id=7), permission(id="8", call="c2"))
     talk.agent(
         {
@@ -235,7 +235,7 @@ def test_cancelling_answers_what_is_asked() -> None:
 
 
 def test_cancelling_before_there_is_a_session() -> None:
-    talk = Talk().ready()
+    talk = Conversation().ready()
     talk.say(c.Interrupt())
     assert talk.sent[-1]["method"] == "$/cancel_request"
     assert talk.sent[-1]["params"]["requestId"] == talk.sent[-2]["id"]
@@ -247,7 +247,7 @@ def test_cancelling_before_there_is_a_session() -> None:
 
 
 def test_what_a_prompt_can_hold() -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     blocks: list[ContentBlock] = [
         ImageBlock(data="QQ==", mime_type="image/png"),
         ResourceLinkBlock(uri="file:///a/b.txt"),
@@ -265,13 +265,13 @@ def test_what_a_prompt_can_hold() -> None:
 
 
 def test_what_it_cannot_hold_is_known_before_it_is_held() -> None:
-    talk = Talk()
+    talk = Conversation()
     with pytest.raises(UsageError, match="json"):
         talk.machine.send(c.Prompt(text="look", blocks=[JsonBlock(value=1)]))
 
 
 def test_compacting_is_a_command_of_the_agent() -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     talk.update("available_commands_update", availableCommands=[{"name": "compact", "description": "d"}])
     talk.say(c.Compact(instructions="keep names"))
     assert talk.sent[-1]["params"]["prompt"][0]["text"] == "/compact keep names"
@@ -290,7 +290,7 @@ def test_compacting_is_a_command_of_the_agent() -> None:
     [({"sessionCapabilities": {"close": {}}}, True), ({"sessionCapabilities": {}}, False)],
 )
 def test_closing_where_the_agent_can(fields: dict[str, Any], closes: bool) -> None:
-    talk = Talk().ready(**fields)
+    talk = Conversation().ready(**fields)
     talk.answer({"sessionId": SESSION}, to="session/new")
     talk.say(c.Close(id="x"))
     assert ("session/close" in talk.methods()) == closes

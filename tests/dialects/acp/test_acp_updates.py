@@ -7,7 +7,7 @@ import pytest
 
 from dragoman._model import commands as c
 from dragoman._model import events as ev
-from tests.dialects.acp.talk import MODES, SESSION, Talk, chunk, update
+from tests.dialects.acp.conversation import MODES, SESSION, Conversation, chunk, update
 
 TABLE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("plan", {"entries": [{"content": "a", "priority": "high", "status": "completed"}]}, {"type": ev.PlanUpdated, "entries": [ev.PlanEntry(text="a", status="completed", priority="high")]}),
@@ -32,7 +32,7 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("kind", "fields", "means"), TABLE, ids=lambda value: value if isinstance(value, str) else ""
 )
 def test_an_update_and_its_event(kind: str, fields: dict[str, Any], means: dict[str, Any]) -> None:
-    talk = Talk().opened(modes=MODES)
+    talk = Conversation().opened(modes=MODES)
     [event] = talk.update(kind, **fields)
     assert isinstance(event, means.pop("type"))
     assert event.session == SESSION
@@ -42,7 +42,7 @@ def test_an_update_and_its_event(kind: str, fields: dict[str, Any], means: dict[
 
 
 def test_what_does_not_change_is_said_once() -> None:
-    talk = Talk().opened(modes=MODES)
+    talk = Conversation().opened(modes=MODES)
     commands = update("available_commands_update", availableCommands=[{"name": "x", "description": "d"}])
     talk.agent(commands, commands, update("current_mode_update", currentModeId="default"))
     assert len(talk.of(ev.SessionCommands)) == 1
@@ -57,7 +57,7 @@ def test_an_option_may_be_the_mode_or_the_model() -> None:
         {"id": "l", "category": "model", "currentValue": "x", "options": [{"group": "g", "name": "G", "options": [{"value": "x"}, {"value": "y"}]}]},
         {"id": "e", "category": "thought_level", "currentValue": "low"},
     ]  # fmt: skip
-    talk = Talk().opened(configOptions=options)
+    talk = Conversation().opened(configOptions=options)
     [started] = talk.of(ev.SessionStarted)
     assert (started.mode, started.model, started.effort) == ("a", "x", "low")
     assert [mode.id for mode in started.modes] == ["a", "b"]
@@ -83,7 +83,7 @@ def test_an_option_may_be_the_mode_or_the_model() -> None:
 def test_settings_are_answered_with_command_ended(
     result: Any, command: c.Command, method: str, params: dict[str, Any]
 ) -> None:
-    talk = Talk().opened(**result)
+    talk = Conversation().opened(**result)
     talk.say(command)
     assert talk.sent[-1] == {
         "jsonrpc": "2.0",
@@ -101,7 +101,7 @@ def test_settings_are_answered_with_command_ended(
 
 
 def test_batches() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     lines = [{"jsonrpc": "2.0", **chunk("a")}, {"jsonrpc": "2.0", **chunk("b")}]
     talk.agent(json.dumps(lines).encode())
     assert [event.text for event in talk.of(ev.Delta)] == ["a", "b"]
@@ -125,7 +125,7 @@ def test_batches() -> None:
     ],
 )
 def test_odd_lines(line: bytes, kind: type[ev.Event]) -> None:
-    talk = Talk().opened()
+    talk = Conversation().opened()
     [event] = talk.agent(line)
     assert isinstance(event, kind)
     talk.end(code=0)

@@ -9,7 +9,7 @@ from dragoman._dialects.acp.opening import Opening
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage
-from tests.dialects.acp.talk import SESSION, Talk, update
+from tests.dialects.acp.conversation import SESSION, Conversation, update
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def used(input: int, output: int) -> dict[str, Any]:
     return {"inputTokens": input, "outputTokens": output, "totalTokens": input + output}
 
 
-def two_turns(name: str, first: Any, second: Any) -> Talk:
-    talk = Talk().working(name=name)
+def two_turns(name: str, first: Any, second: Any) -> Conversation:
+    talk = Conversation().working(name=name)
     talk.stops(**first)
     talk.say(c.Prompt(text="again"))
     talk.stops(**second)
@@ -57,7 +57,7 @@ def two_turns(name: str, first: Any, second: Any) -> Talk:
     return talk
 
 
-def turns(talk: Talk) -> list[tuple[int | None, int | None] | None]:
+def turns(talk: Conversation) -> list[tuple[int | None, int | None] | None]:
     usages = [event.usage for event in talk.of(ev.TurnEnded)]
     return [(usage.input_tokens, usage.output_tokens) if usage is not None else None for usage in usages]
 
@@ -77,14 +77,14 @@ def test_each_counts_in_its_own_way(name: str, counted: Any, aside: list[str]) -
 
 
 def test_a_rule_given_wins_over_the_name() -> None:
-    talk = Talk(usage_rule="last_call").opened()
+    talk = Conversation(usage_rule="last_call").opened()
     talk.say(c.Prompt(text="go"))
     talk.stops(usage=used(10, 1))
     assert turns(talk) == [None]
 
 
 def test_qwen_tells_each_call() -> None:
-    talk = Talk().working(name="qwen-code")
+    talk = Conversation().working(name="qwen-code")
     call = update("agent_message_chunk", content={"type": "text", "text": ""}, _meta={"usage": used(10, 1)})
     talk.agent(call, call)
     talk.stops()
@@ -104,7 +104,7 @@ def test_zero_on_a_cancelled_turn_is_unknown() -> None:
 def test_gemini_tells_its_quota() -> None:
     counts = {"input_tokens": 7, "output_tokens": 2}
     quota = {"token_count": counts, "model_usage": [{"model": "m", "token_count": counts}]}
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.stops(_meta={"quota": quota})
     [ended] = talk.of(ev.TurnEnded)
     assert ended.usage == Usage(input_tokens=7, output_tokens=2)
@@ -116,7 +116,7 @@ def cost(amount: float) -> dict[str, Any]:
 
 
 def test_cost_is_cumulative() -> None:
-    talk = Talk().working()
+    talk = Conversation().working()
     talk.agent(cost(0.25), cost(0.5))
     talk.stops()
     talk.say(c.Prompt(text="again"))
@@ -131,7 +131,7 @@ def test_cost_is_cumulative() -> None:
 
 @pytest.mark.parametrize(("baseline", "expected"), [(None, None), (1.0, 0.5)])
 def test_what_an_earlier_session_had_cost(baseline: float | None, expected: float | None) -> None:
-    talk = Talk(Opening(cwd="/proj", resume=SESSION)).ready(loadSession=True)
+    talk = Conversation(Opening(cwd="/proj", resume=SESSION)).ready(loadSession=True)
     if baseline is not None:
         talk.agent(cost(baseline))
     talk.answer({}, to="session/load")

@@ -7,7 +7,7 @@ import pytest
 
 from dragoman._model import commands as c
 from dragoman._model import events as ev
-from tests.dialects.acp.talk import OPTIONS, SESSION, Talk, chunk
+from tests.dialects.acp.conversation import OPTIONS, SESSION, Conversation, chunk
 
 
 def base64(words: str | bytes) -> str:
@@ -15,7 +15,7 @@ def base64(words: str | bytes) -> str:
 
 
 def test_a_turn() -> None:
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     [known] = talk.answer({"messageId": "u1"}, to="session/prompt")
     assert isinstance(known, ev.NativeKnown)
     talk.update("user_message", messageId="u1", content=[{"type": "text", "text": "go"}])
@@ -43,7 +43,7 @@ def test_a_turn() -> None:
     ],
 )
 def test_how_a_turn_ends(fields: dict[str, Any], outcome: str) -> None:
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     talk.update("state_update", state="running")
     talk.update("state_update", state="idle", **fields)
     [ended] = talk.of(ev.TurnEnded)
@@ -53,7 +53,7 @@ def test_how_a_turn_ends(fields: dict[str, Any], outcome: str) -> None:
 
 
 def test_a_prompt_that_fails() -> None:
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     talk.answer(to="session/prompt", error={"code": -32603, "message": "no"})
     assert [event.outcome for event in talk.of(ev.TurnEnded)] == ["failed"]
     talk.end(code=0)
@@ -61,7 +61,7 @@ def test_a_prompt_that_fails() -> None:
 
 def test_an_idle_of_the_past_ends_no_turn() -> None:
     """claude-agent-acp says idle twice; the next prompt may be on its way already."""
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     talk.update("state_update", state="idle")
     assert not talk.of(ev.TurnEnded)
     talk.answer({"messageId": "u1"}, to="session/prompt")
@@ -73,7 +73,7 @@ def test_an_idle_of_the_past_ends_no_turn() -> None:
 
 
 def test_a_turn_that_the_agent_begins() -> None:
-    talk = Talk().opened(2)
+    talk = Conversation().opened(2)
     talk.update("state_update", state="running")
     talk.agent(chunk("I woke up.", messageId="a"))
     talk.update("state_update", state="idle", stopReason="end_turn")
@@ -84,7 +84,7 @@ def test_a_turn_that_the_agent_begins() -> None:
 
 
 def test_a_whole_message_replaces_its_chunks() -> None:
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     talk.update("agent_thought", messageId="t", content=[{"type": "text", "text": "hm"}])
     talk.agent(chunk("Helo", messageId="a"))
     talk.update("agent_message", messageId="a", content=[{"type": "text", "text": "Hello"}])
@@ -100,7 +100,7 @@ def test_a_whole_message_replaces_its_chunks() -> None:
 
 
 def test_null_clears_and_absence_keeps() -> None:
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     shown = {"type": "content", "content": {"type": "text", "text": "shown"}}
     talk.update("tool_call_update", toolCallId="c", content=[shown], rawOutput=None)
     talk.update("tool_call_update", toolCallId="c", title="T")
@@ -116,7 +116,7 @@ def test_null_clears_and_absence_keeps() -> None:
 
 
 def test_in_protocol_1_null_keeps() -> None:
-    talk = Talk().working(1)
+    talk = Conversation().working(1)
     shown = {"type": "content", "content": {"type": "text", "text": "shown"}}
     talk.update("tool_call", toolCallId="c", title="T", content=[shown])
     talk.update("tool_call_update", toolCallId="c", content=None, status="completed")
@@ -125,7 +125,7 @@ def test_in_protocol_1_null_keeps() -> None:
 
 
 def test_content_after_the_end_is_late() -> None:
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     talk.update("tool_call_update", toolCallId="c", status="completed")
     talk.update(
         "tool_call_update",
@@ -138,7 +138,7 @@ def test_content_after_the_end_is_late() -> None:
 
 
 def test_a_terminal_may_come_before_its_tool() -> None:
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     talk.update("terminal_update", terminalId="t", command="ls", output={"data": base64("one ")})
     assert not talk.of(ev.Delta)
     talk.update("tool_call_update", toolCallId="c", content=[{"type": "terminal", "terminalId": "t"}])
@@ -154,7 +154,7 @@ def test_a_terminal_may_come_before_its_tool() -> None:
 
 
 def test_a_terminal_may_show_something_else() -> None:
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     talk.update("tool_call_update", toolCallId="c", content=[{"type": "terminal", "terminalId": "t"}])
     talk.update("terminal_update", terminalId="t", output={"data": base64("50%")})
     talk.update("terminal_update", terminalId="t", output={"data": base64("100%")})
@@ -171,7 +171,7 @@ def test_a_diff_of_several_files() -> None:
         {"operation": "move", "oldPath": "/p/y.py", "path": "/p/z.py"},
     ]
     diff = {"type": "diff", "changes": changes, "patch": {"format": "git_patch", "text": patch}}
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     talk.update("tool_call_update", toolCallId="c", kind="edit", status="completed", content=[diff])
     one, two = talk.of(ev.FileChanged)
     assert (one.path, one.change) == ("/p/x.py", "modified")
@@ -195,7 +195,7 @@ def test_a_diff_of_several_files() -> None:
     ],
 )
 def test_permissions(subject: Any, call: str | None, kind: str, given: Any) -> None:
-    talk = Talk().working(2)
+    talk = Conversation().working(2)
     params = {
         "sessionId": SESSION,
         "title": "May I?",
@@ -226,7 +226,7 @@ def test_modes_are_an_option() -> None:
         "currentValue": "a",
         "options": [{"value": "a", "name": "A"}, {"value": "b", "name": "B"}],
     }
-    talk = Talk().opened(2, configOptions=[option])
+    talk = Conversation().opened(2, configOptions=[option])
     talk.say(c.SetMode(mode="B", id="x"))
     assert talk.sent[-1]["params"] == {"sessionId": SESSION, "configId": "mode", "type": "id", "value": "b"}
     talk.answer({"configOptions": [{**option, "currentValue": "b"}]}, to="session/set_config_option")

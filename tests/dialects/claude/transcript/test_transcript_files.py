@@ -10,7 +10,15 @@ from dragoman._dialects.claude.transcript import looks_like
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage, added
 from dragoman._wire.event_json import detach
-from tests.dialects.claude.transcript.transcripts import FILES, SCENARIOS, events_of, files, frames, of, read
+from tests.dialects.claude.transcript.transcript_files import (
+    FILES,
+    SCENARIOS,
+    events_of,
+    files,
+    frames,
+    of,
+    read,
+)
 
 
 def test_there_are_captures() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dragoman._contract.invariants import broken
 from dragoman._model.frames import Frame
 from dragoman._wire.event_json import encode
-from tests.dialects.claude.transcript.transcripts import FILES, OLD, events_of
+from tests.dialects.claude.transcript.transcript_files import FILES, OLD, events_of
 
 NAMES = """
     type subtype uuid parentUuid sessionId agentId isSidechain timestamp cwd version message promptId isMeta

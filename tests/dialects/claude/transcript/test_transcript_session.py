@@ -2,7 +2,7 @@
 
 from dragoman._contract.invariants import broken
 from dragoman._model import events as ev
-from tests.dialects.claude.transcript.transcripts import NEW, OLD, lines, of, read
+from tests.dialects.claude.transcript.transcript_files import NEW, OLD, lines, of, read
 
 
 def test_a_fork_alone_is_a_whole_session() -> None:

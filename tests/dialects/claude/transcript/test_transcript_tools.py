@@ -8,7 +8,7 @@ import pytest
 
 from dragoman._contract.invariants import broken
 from dragoman._model import events as ev
-from tests.dialects.claude.transcript.transcripts import NEW, OLD, files, lines, of, read
+from tests.dialects.claude.transcript.transcript_files import NEW, OLD, files, lines, of, read
 
 
 @pytest.mark.parametrize("version", [OLD, NEW], ids=lambda path: path.name)

@@ -13,7 +13,7 @@ from dragoman._model.frames import Frame
 from dragoman._model.usage import Usage
 from dragoman._wire.event_json import detach
 from dragoman._wire.lines import LineSplitter
-from tests.dialects.codex.app.apps import CAPTURES, SCENARIOS, bare, events_of, frames, of, read
+from tests.dialects.codex.app.conversation import CAPTURES, SCENARIOS, bare, events_of, frames, of, read
 
 
 @pytest.fixture(params=SCENARIOS)

@@ -17,13 +17,13 @@ from dragoman._model.content import (
 )
 from dragoman._model.errors import Unsupported, UsageError
 from dragoman._model.frames import Exit
-from tests.dialects.codex.app.apps import LAUNCH, THREAD, TURN, Strict, Wire, bare, of
+from tests.dialects.codex.app.conversation import LAUNCH, THREAD, TURN, Conversation, Strict, bare, of
 
 # --- opening -----------------------------------------------------------------------------------------------
 
 
 def test_the_conversation_is_opened() -> None:
-    wire = Wire(method="thread/start", params={"cwd": "/w", "approvalPolicy": "untrusted"})
+    wire = Conversation(method="thread/start", params={"cwd": "/w", "approvalPolicy": "untrusted"})
     hello = wire.next("initialize")
     assert hello["params"]["clientInfo"]["name"] == "dragoman"
     assert wire.sent == []
@@ -34,7 +34,7 @@ def test_the_conversation_is_opened() -> None:
 
 
 def test_a_prompt_waits_for_the_thread() -> None:
-    wire = Wire()
+    wire = Conversation()
     wire.say(c.Prompt(text="early", id="p1"))
     wire.say(c.SetModel(model="other", id="s1"))
     wire.answer(wire.next("initialize"), {})
@@ -49,12 +49,12 @@ def test_a_prompt_waits_for_the_thread() -> None:
 
 
 def test_resuming_says_so() -> None:
-    wire = Wire(method="thread/resume", params={"threadId": THREAD, "excludeTurns": True}).opened()
+    wire = Conversation(method="thread/resume", params={"threadId": THREAD, "excludeTurns": True}).opened()
     assert of(wire.events, ev.SessionStarted)[0].resumed
 
 
 def test_another_thread_than_the_one_asked_for_is_not_used() -> None:
-    wire = Wire(method="thread/resume", params={"threadId": THREAD})
+    wire = Conversation(method="thread/resume", params={"threadId": THREAD})
     wire.say(c.Prompt(text="go on", id="p"))
     other = "01a1e0ba-0000-71b3-aaae-2941950f12c7"
     wire.opened(other)
@@ -73,7 +73,7 @@ def test_another_thread_than_the_one_asked_for_is_not_used() -> None:
 
 
 def test_a_session_that_cannot_be_opened_fails_its_prompts() -> None:
-    wire = Wire(method="thread/start", params={"modelProvider": "nope"})
+    wire = Conversation(method="thread/start", params={"modelProvider": "nope"})
     wire.say(c.Prompt(text="one", id="p1"))
     wire.answer(wire.next("initialize"), {})
     wire.next("initialized")
@@ -90,7 +90,7 @@ def test_a_session_that_cannot_be_opened_fails_its_prompts() -> None:
 
 
 def test_a_refused_handshake_is_an_error_of_the_protocol() -> None:
-    wire = Wire()
+    wire = Conversation()
     wire.refuse(wire.next("initialize"), "too old")
     assert of(wire.events, ev.Error)[0].scope == "protocol"
 
@@ -100,7 +100,7 @@ def test_a_refused_handshake_is_an_error_of_the_protocol() -> None:
 
 def test_what_every_turn_and_what_the_first_turn_says() -> None:
     schema = {"type": "object"}
-    wire = Wire(turn={"outputSchema": schema}, first_turn={"effort": "high"}, mode="plan").opened()
+    wire = Conversation(turn={"outputSchema": schema}, first_turn={"effort": "high"}, mode="plan").opened()
     wire.say(c.Prompt(text="a", id="p1"))
     first = wire.next("turn/start")
     assert first["params"]["outputSchema"] == schema
@@ -119,7 +119,7 @@ def test_what_every_turn_and_what_the_first_turn_says() -> None:
 
 
 def test_a_prompt_during_a_turn_is_held() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.say(c.Prompt(text="next", id="p2"))
     assert wire.sent == []
     wire.turn_over()
@@ -128,7 +128,7 @@ def test_a_prompt_during_a_turn_is_held() -> None:
 
 
 def test_an_answer_that_comes_after_its_turn_is_over_names_no_other_turn() -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     wire.say(c.Prompt(text="a", id="p1"))
     late = wire.next("turn/start")
     wire.turn_over()
@@ -141,7 +141,7 @@ def test_an_answer_that_comes_after_its_turn_is_over_names_no_other_turn() -> No
 
 
 def test_images_and_files_in_prompts() -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     blocks: list[Any] = [
         TextBlock(text="t"),
         ImageBlock(mime_type="image/gif", data="AAAA"),
@@ -167,7 +167,7 @@ def test_images_and_files_in_prompts() -> None:
 
 
 def test_steering_waits_until_the_turn_is_under_way() -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     with pytest.raises(UsageError, match="no turn"):
         wire.say(c.Steer(text="too early", id="s0"))
     wire.say(c.Prompt(text="go", id="p"))
@@ -189,7 +189,7 @@ def test_steering_waits_until_the_turn_is_under_way() -> None:
 
 
 def test_what_waited_for_a_turn_that_never_was_is_told() -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     wire.say(c.Prompt(text="go", id="p"))
     wire.say(c.Interrupt(id="i1"))
     wire.refuse(wire.next("turn/start"), "no")
@@ -198,7 +198,7 @@ def test_what_waited_for_a_turn_that_never_was_is_told() -> None:
 
 
 def test_an_interrupt_is_answered_when_the_turn_ends_at_the_latest() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.say(c.Interrupt(id="i1"))
     wire.say(c.Interrupt(id="i2"))
     wire.answer(wire.next("turn/interrupt"), {})
@@ -217,7 +217,7 @@ def test_an_interrupt_is_answered_when_the_turn_ends_at_the_latest() -> None:
 
 
 def test_an_interrupt_reaches_subagents_too() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.started(type="collabAgentToolCall", id="call", tool="spawnAgent", prompt="task", status="inProgress")
     wire.note("turn/started", threadId="child", turn={"id": "child-turn"})
     wire.say(c.Interrupt(id="i"))
@@ -266,7 +266,7 @@ def test_an_interrupt_reaches_subagents_too() -> None:
     ],
 )
 def test_commands_that_are_one_request(command: c.Command, method: str, params: Any, name: str) -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     command.id = "x"
     wire.say(command)
     request = wire.next(method)
@@ -277,7 +277,7 @@ def test_commands_that_are_one_request(command: c.Command, method: str, params: 
 
 
 def test_what_codex_does_not_know_is_refused_here() -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     for command in (c.SetMode(mode="yolo"), c.SetOption(option="colour"), c.Compact(instructions="short")):
         with pytest.raises(UsageError):
             wire.say(command)
@@ -288,7 +288,7 @@ def test_what_codex_does_not_know_is_refused_here() -> None:
 
 
 def test_a_fork_is_a_session_of_its_own() -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     wire.say(c.Fork(id="f"))
     request = wire.next("thread/fork")
     assert request["params"] == {"threadId": THREAD, "excludeTurns": True}
@@ -303,7 +303,7 @@ def test_a_fork_is_a_session_of_its_own() -> None:
 
 def test_more_sessions_in_one_process() -> None:
     opening = {"cwd": "/w", "approvalPolicy": "never", "ephemeral": True, "config": {"a": 1}}
-    wire = Wire(method="thread/start", params=opening).opened()
+    wire = Conversation(method="thread/start", params=opening).opened()
     wire.say(
         c.OpenSession(
             cwd="/v", mcp_servers={"s": {"type": "http", "url": "u", "headers": {"k": "v"}}}, id="o"
@@ -327,7 +327,7 @@ def test_more_sessions_in_one_process() -> None:
 
 
 def test_a_held_prompt_of_one_session_does_not_hold_up_another() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.note("thread/started", thread={"id": "second"})
     wire.say(c.Prompt(text="now", session="second", id="p2"))
     assert wire.next("turn/start")["params"]["threadId"] == "second"
@@ -335,7 +335,7 @@ def test_a_held_prompt_of_one_session_does_not_hold_up_another() -> None:
 
 
 def test_updated_input_is_not_possible() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.ask(0, "item/commandExecution/requestApproval", itemId="c1", command="ls")
     with pytest.raises(Unsupported):
         wire.say(c.Answer(request="0", decision="allow", updated_input={"command": "rm"}))
@@ -345,7 +345,7 @@ def test_updated_input_is_not_possible() -> None:
 
 
 def test_a_replay_of_the_frames_gives_the_same_events() -> None:
-    wire = Wire(mode="plan").opened().in_turn()
+    wire = Conversation(mode="plan").opened().in_turn()
     wire.started(type="commandExecution", id="c1", command="ls", status="inProgress")
     wire.ask(0, "item/commandExecution/requestApproval", itemId="c1", command="ls")
     wire.say(c.Answer(request="0", decision="allow"))
@@ -365,7 +365,7 @@ def test_a_replay_of_the_frames_gives_the_same_events() -> None:
 
 
 def test_items_left_open_close_with_the_run_and_late_ones_are_taken() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     for id in ("early", "late", "never"):
         wire.started(type="commandExecution", id=id, command="sleep", status="inProgress")
     wire.completed(type="commandExecution", id="early", command="sleep", status="completed", exitCode=0)

@@ -11,7 +11,7 @@ from dragoman._dialects.codex.app.items import Item
 from dragoman._dialects.codex.app.messages import NOTIFICATIONS, REQUESTS
 from dragoman._model.frames import Frame
 from dragoman._wire.event_json import encode
-from tests.dialects.codex.app.apps import SCENARIOS, events_of, frames
+from tests.dialects.codex.app.conversation import SCENARIOS, events_of, frames
 
 _words = st.sampled_from(["a", "b", "t1", "t2", "c1", "", "completed", "inProgress", "interrupted", "\ud83d"])
 _values = st.recursive(

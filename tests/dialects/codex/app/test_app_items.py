@@ -7,7 +7,7 @@ import pytest
 from dragoman._contract.invariants import broken
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock, TextBlock
-from tests.dialects.codex.app.apps import THREAD, TURN, Wire, of
+from tests.dialects.codex.app.conversation import THREAD, TURN, Conversation, of
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ from tests.dialects.codex.app.apps import THREAD, TURN, Wire, of
 def test_tools(item: dict[str, Any], name: str, kind: str, ended: dict[str, Any]) -> None:
     """Each of them also without its item/started: then it begins when it ends."""
     for announced in (True, False):
-        wire = Wire().opened().in_turn()
+        wire = Conversation().opened().in_turn()
         if announced:
             wire.started(id="c1", **item)
         wire.completed(id="c1", **item)
@@ -86,7 +86,7 @@ def test_tools(item: dict[str, Any], name: str, kind: str, ended: dict[str, Any]
 
 
 def test_tools_while_they_run() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     where = {"threadId": THREAD, "turnId": TURN, "itemId": "c1"}
     change = {"path": "/a", "kind": {"type": "delete"}, "diff": "gone\n"}
     wire.started(type="fileChange", id="c1", changes=[], status="inProgress")
@@ -109,14 +109,14 @@ def test_tools_while_they_run() -> None:
 
 
 def test_a_hook_speaks_in_the_users_name() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.completed(type="hookPrompt", id="h", fragments=[{"text": "do"}, {"text": "more"}])
     said = of(wire.events, ev.Message)[-1]
     assert (said.role, said.text, said.synthetic) == ("user", "do\nmore", True)
 
 
 def test_a_reviewer_settles_permissions_by_itself() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     where = {"threadId": THREAD, "turnId": TURN, "reviewId": "r1", "targetItemId": "c1"}
     action = {"type": "command", "command": "rm"}
     wire.note("item/autoApprovalReview/started", **where, action=action, review={"status": "inProgress"})
@@ -134,7 +134,7 @@ def test_a_reviewer_settles_permissions_by_itself() -> None:
 
 
 def test_a_compaction_by_itself_and_the_older_word_for_it() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.started(type="contextCompaction", id="k")
     wire.completed(type="contextCompaction", id="k")
     wire.note("thread/compacted", threadId=THREAD, turnId=TURN)
@@ -192,7 +192,7 @@ def test_a_compaction_by_itself_and_the_older_word_for_it() -> None:
     ],
 )
 def test_notifications(method: str, params: dict[str, Any], kind: Any, fields: dict[str, Any]) -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     wire.note(method, threadId=THREAD, **params)
     event = of(wire.events, kind)[-1]
     assert event.session == THREAD
@@ -200,7 +200,7 @@ def test_notifications(method: str, params: dict[str, Any], kind: Any, fields: d
 
 
 def test_the_account_is_asked_for() -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     wire.hear_from_client({"id": 7, "method": "account/read", "params": {}})
     wire.hear({"id": 7, "result": {"account": {"type": "chatgpt", "email": "e"}, "requiresOpenaiAuth": True}})
     wire.hear_from_client({"id": 8, "method": "account/rateLimits/read", "params": {}})

@@ -6,7 +6,7 @@ from dragoman._contract.invariants import broken
 from dragoman._dialects import detect
 from dragoman._dialects.codex.app.messages import NOTIFICATIONS, REQUESTS
 from dragoman._model import events as ev
-from tests.dialects.codex.app.apps import CLIENT, THREAD, TURN, Wire, frames, methods, of
+from tests.dialects.codex.app.conversation import CLIENT, THREAD, TURN, Conversation, frames, methods, of
 
 _UNLISTED = {"rawResponseItem/completed", "rawResponse/completed"}
 
@@ -19,7 +19,7 @@ def test_every_notification_and_every_request_is_known() -> None:
 
 @pytest.mark.parametrize("method", sorted(NOTIFICATIONS))
 def test_an_empty_notification_is_understood(method: str) -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     wire.hear({"method": method})
     wire.note(method, threadId=THREAD)
     events = wire.over()
@@ -29,7 +29,7 @@ def test_an_empty_notification_is_understood(method: str) -> None:
 
 
 def test_what_is_not_known_is_said_so() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.note("thread/brandNew", threadId=THREAD)
     wire.started(type="telepathy", id="t1")
     wire.hear(["neither"])
@@ -44,7 +44,7 @@ def test_it_is_told_by_its_first_lines(scenario: str) -> None:
 
 
 def test_tokens_of_the_first_version_are_counted() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     counts = {"input_tokens": 10, "output_tokens": 2, "total_tokens": 12}
     info = {"total_token_usage": counts, "last_token_usage": counts}
     wire.note("codex/event/token_count", conversationId=THREAD, msg={"type": "token_count", "info": info})
@@ -60,7 +60,7 @@ def test_tokens_of_the_first_version_are_counted() -> None:
 
 def test_a_plan_that_was_streamed_differently_is_replaced() -> None:
     """Codex says of plans that the whole one need not be what its deltas were."""
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.note("item/plan/delta", threadId=THREAD, turnId=TURN, itemId="p", delta="draft")
     wire.completed(type="plan", id="p", text="final")
     plans = [(event.text, event.synthesized) for event in of(wire.events, ev.Message) if event.kind == "plan"]
@@ -69,7 +69,7 @@ def test_a_plan_that_was_streamed_differently_is_replaced() -> None:
 
 
 def test_a_retry_gives_up_what_was_being_said() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.note("item/agentMessage/delta", threadId=THREAD, turnId=TURN, itemId="m1", delta="hal")
     wire.note(
         "error",
@@ -101,7 +101,7 @@ def test_a_retry_gives_up_what_was_being_said() -> None:
     ],
 )
 def test_how_failed_turns_ended(info: object, outcome: str) -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     turn = {"id": TURN, "status": "failed", "error": {"message": "why", "codexErrorInfo": info}}
     wire.note("turn/completed", threadId=THREAD, turn=turn)
     [ended] = of(wire.events, ev.TurnEnded)
@@ -109,7 +109,7 @@ def test_how_failed_turns_ended(info: object, outcome: str) -> None:
 
 
 def test_rate_limits_are_told_when_there_are_any() -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     wire.note("account/rateLimits/updated", rateLimits={"limitId": "codex", "primary": None})
     assert of(wire.events, ev.RateLimit) == []
     window = {"usedPercent": 90, "windowDurationMins": 300, "resetsAt": 1794771673}
@@ -123,7 +123,7 @@ def test_rate_limits_are_told_when_there_are_any() -> None:
 
 
 def test_two_subagents_at_once_are_told_apart_when_their_calls_complete() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     for call in ("a", "b"):
         wire.started(type="collabAgentToolCall", id=call, tool="spawnAgent", prompt=call, status="inProgress")
     for call, child in (("b", "kid-b"), ("a", "kid-a")):
@@ -147,7 +147,7 @@ def test_two_subagents_at_once_are_told_apart_when_their_calls_complete() -> Non
 
 
 def test_half_a_character_waits_for_the_rest() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     for half in ("\\ud83d", "\\ude00!"):
         line = f'{{"method":"item/agentMessage/delta","params":{{"threadId":"{THREAD}","itemId":"m","delta":"{half}"}}}}'
         wire.hear_line(line.encode())

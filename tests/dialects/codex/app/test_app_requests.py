@@ -10,7 +10,7 @@ from dragoman._dialects.codex.app.messages import REQUESTS
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
-from tests.dialects.codex.app.apps import THREAD, Wire, of
+from tests.dialects.codex.app.conversation import THREAD, Conversation, of
 
 AMENDMENT = {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": ["git", "push"]}}
 ALLOW_HOST = {
@@ -27,8 +27,8 @@ WANTED = {"network": {"enabled": True}}
 Fields = dict[str, Any]
 
 
-def asked(method: str, **params: Any) -> Wire:
-    wire = Wire().opened().in_turn()
+def asked(method: str, **params: Any) -> Conversation:
+    wire = Conversation().opened().in_turn()
     wire.ask(0, method, **params)
     return wire
 
@@ -212,7 +212,7 @@ def test_answers_to_mcp_servers(action: Any, result: Fields) -> None:
     ],
 )
 def test_tools_of_the_client(reply: Fields, result: Fields) -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.started(type="dynamicToolCall", id="c1", tool="lookup", arguments={"x": 1}, status="inProgress")
     wire.ask(0, "item/tool/call", callId="c1", tool="lookup", arguments={"x": 1})
     [called] = of(wire.events, ev.HostCalled)
@@ -234,7 +234,7 @@ def test_what_nobody_can_answer_is_refused_at_once(method: str) -> None:
 
 
 def test_every_request_is_one_that_gets_an_answer() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     for id, method in enumerate(sorted(REQUESTS)):
         wire.ask(id, method, itemId=f"c{id}", _meta=MCP_TOOL if id % 2 else None)
     wire.turn_over()
@@ -244,7 +244,7 @@ def test_every_request_is_one_that_gets_an_answer() -> None:
 
 
 def test_ids_of_the_two_sides_do_not_mix() -> None:
-    wire = Wire().opened()
+    wire = Conversation().opened()
     wire.say(c.SetModel(model="x"))
     ours = wire.next("thread/settings/update")
     assert ours["id"] == 0
@@ -276,7 +276,7 @@ def test_what_is_asked_when_the_turn_ends_is_answered_with_an_error() -> None:
 
 
 def test_requests_of_a_subagent_name_it() -> None:
-    wire = Wire().opened().in_turn()
+    wire = Conversation().opened().in_turn()
     wire.started(type="collabAgentToolCall", id="call", tool="spawnAgent", prompt="task", status="inProgress")
     wire.ask(0, COMMAND, threadId="child", itemId="c1", command="ls")
     [request] = of(wire.events, ev.PermissionRequested)

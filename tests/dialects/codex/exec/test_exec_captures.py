@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from dragoman._model import events as ev
-from tests.dialects.codex.exec.execs import capture, of
+from tests.dialects.codex.exec.exec_lines import capture, of
 
 OK = ("shell", "execute", "completed", 0)
 PATCH = ("apply_patch", "edit", "completed", None)

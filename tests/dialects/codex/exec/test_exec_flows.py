@@ -6,7 +6,7 @@ import pytest
 
 from dragoman._model import events as ev
 from dragoman._model.frames import Exit
-from tests.dialects.codex.exec.execs import item, of, read
+from tests.dialects.codex.exec.exec_lines import item, of, read
 
 STARTED = [{"type": "thread.started", "thread_id": "t-1"}, {"type": "turn.started"}]
 

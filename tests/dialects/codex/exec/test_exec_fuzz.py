@@ -9,7 +9,7 @@ from dragoman._contract.invariants import broken
 from dragoman._dialects.codex.exec.messages import TYPES
 from dragoman._model.frames import Frame
 from dragoman._wire.event_json import encode
-from tests.dialects.codex.exec.execs import interpreted
+from tests.dialects.codex.exec.exec_lines import interpreted
 
 NAMES = """
     id type status text phase message command aggregated_output exit_code changes file_path diff server tool name

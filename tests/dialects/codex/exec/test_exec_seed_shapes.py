@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dragoman._model import events as ev
-from tests.dialects.codex.exec.execs import of, read
+from tests.dialects.codex.exec.exec_lines import of, read
 
 FLOW = """\
 {"type":"thread.started","thread_id":"sess_abc123"}

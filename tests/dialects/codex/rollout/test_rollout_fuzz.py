@@ -9,7 +9,7 @@ from dragoman._contract.invariants import broken
 from dragoman._dialects.codex.rollout.messages import TYPES
 from dragoman._model.frames import Frame
 from dragoman._wire.event_json import encode
-from tests.dialects.codex.rollout.rollouts import interpreted
+from tests.dialects.codex.rollout.rollout_files import interpreted
 
 NAMES = """
     id type status role content text item call_id name namespace arguments input output summary summary_text raw_content

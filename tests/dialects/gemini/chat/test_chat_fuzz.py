@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dragoman._contract.invariants import broken
 from dragoman._model.frames import Frame
 from dragoman._wire.event_json import encode
-from tests.dialects.gemini.chat.chats import interpreted
+from tests.dialects.gemini.chat.chat_files import interpreted
 
 NAMES = """
     id type content text thought functionCall functionResponse inlineData name args response output error thoughts

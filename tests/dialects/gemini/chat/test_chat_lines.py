@@ -7,7 +7,7 @@ from dragoman._files.convert import convert, native_lines
 from dragoman._model import events as ev
 from dragoman._model.frames import Frame
 from dragoman._model.usage import Usage
-from tests.dialects.gemini.chat.chats import HEAD, call, gemini, interpreted, of, read, user
+from tests.dialects.gemini.chat.chat_files import HEAD, call, gemini, interpreted, of, read, user
 
 OLD = {
     "sessionId": "abc123-def456-7890",

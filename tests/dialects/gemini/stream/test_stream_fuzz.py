@@ -9,7 +9,7 @@ from dragoman._contract.invariants import broken
 from dragoman._dialects.gemini.stream.messages import TYPES
 from dragoman._model.frames import Exit, Frame
 from dragoman._wire.event_json import encode
-from tests.dialects.gemini.stream.streams import interpreted
+from tests.dialects.gemini.stream.stream_lines import interpreted
 
 NAMES = """
     type role content delta tool_name tool_id parameters status output error message severity stats models session_id

@@ -24,7 +24,7 @@ MODES = {
 }
 
 
-class Talk:
+class Conversation:
     def __init__(
         self,
         opening: Opening | None = None,
@@ -69,7 +69,7 @@ class Talk:
     def update(self, what: str, session: str = SESSION, **fields: Any) -> list[Event]:
         return self.agent(update(what, session, **fields))
 
-    def ready(self, version: int = 1, name: str = "tester", **capabilities: Any) -> "Talk":
+    def ready(self, version: int = 1, name: str = "tester", **capabilities: Any) -> "Conversation":
         """Initialize is answered."""
         self.version = version
         info, offered = {"name": name, "version": "1"}, capabilities
@@ -80,13 +80,13 @@ class Talk:
         self.answer(result, to="initialize")
         return self
 
-    def opened(self, version: int = 1, name: str = "tester", **result: Any) -> "Talk":
+    def opened(self, version: int = 1, name: str = "tester", **result: Any) -> "Conversation":
         """There is a session."""
         self.ready(version, name)
         self.answer({"sessionId": SESSION, **result}, to="session/new")
         return self
 
-    def working(self, version: int = 1, name: str = "tester", **result: Any) -> "Talk":
+    def working(self, version: int = 1, name: str = "tester", **result: Any) -> "Conversation":
         """There is a session and a turn in it."""
         self.opened(version, name, **result)
         self.say(Prompt(text="go"))

@@ -84,7 +84,7 @@ CLIENT = methods("client")
 # --- a conversation ----------------------------------------------------------------------------------------
 
 
-class Wire:
+class Conversation:
     """Both ends of the pipe: what we say is taken down and checked, what Codex says is made up by the test."""
 
     def __init__(self, **opening: Any) -> None:
@@ -151,13 +151,13 @@ class Wire:
 
     # --- the usual course of things
 
-    def opened(self, thread: str = THREAD) -> "Wire":
+    def opened(self, thread: str = THREAD) -> "Conversation":
         self.answer(self.next("initialize"), {"userAgent": "dragoman/0.166.0 (x)", "codexHome": "/h"})
         self.next("initialized")
         self.answer(self.sent.pop(0), {"thread": {"id": thread}, "model": "m", "approvalPolicy": "never"})
         return self
 
-    def in_turn(self, text: str = "go") -> "Wire":
+    def in_turn(self, text: str = "go") -> "Conversation":
         self.say(c.Prompt(text=text, id="prompt"))
         self.answer(self.next("turn/start"), {"turn": {"id": TURN, "status": "inProgress"}})
         self.note("turn/started", threadId=THREAD, turn={"id": TURN, "status": "inProgress"})
