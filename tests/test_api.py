@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,32 @@ import pytest
 from msgspec import structs
 
 from dragoman._agents.agent import environment
+from dragoman._cli.terminal.exit_status import Outcome
 from dragoman._files.recording import read_recording
 from dragoman._model.config import SessionConfig
-from dragoman._model.errors import ProcessExited, RecordingError, SpawnFailed, UsageError
-from dragoman._model.events import Message, PermissionResolved, RunStarted
-from dragoman.api import ask, open
-from tests.runtime.toy_agent import TOY
+from dragoman._model.errors import (
+    AgentFailed,
+    DragomanError,
+    LimitReached,
+    ProcessExited,
+    RecordingError,
+    SpawnFailed,
+    TimedOut,
+    UsageError,
+)
+from dragoman._model.events import (
+    Denial,
+    Event,
+    Message,
+    PermissionResolved,
+    RunEnded,
+    RunStarted,
+    ToolEnded,
+    TurnEnded,
+)
+from dragoman._model.result import Result, failure
+from dragoman.api import ask, connect, open
+from tests.runtime.toy_agent import PLURAL, TOY
 
 pytestmark = pytest.mark.anyio
 
@@ -62,16 +83,146 @@ async def test_a_configuration_can_be_changed_on_the_way() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "sentence"),
+    ("options", "sentence"),
     [
-        ({"approve": "sometimes"}, "approve is one of ask, dangerous"),
-        ({"sandbox": "beach"}, "sandbox is one of none"),
+        (
+            {"blocked_tools": "Bash"},
+            r"blocked_tools must be a list of strings, such as \['Bash'\]; not 'Bash'",
+        ),
+        ({"timeout": "soon"}, "timeout must be a finite number above 0, or None; not 'soon'"),
+        ({"max_turns": -1}, "max_turns must be a whole number from 1 on, or None; not -1"),
+        ({"modle": "x"}, "there is no option 'modle': did you mean model?"),
+        ({"mcp_servers": []}, r"mcp_servers must be a dict of dicts; not \[\]"),
+        (
+            {"approve": "yes"},
+            "approve must be one of ask, dangerous, .* or a function that decides; not 'yes'",
+        ),
+        ({"prompt": 3}, "prompt must be a string, or None; not 3"),
+        ({"cwd": ""}, "cwd must be a path, or None; not ''"),
+        ({"cwd": "/no/such/folder"}, "cwd must be a folder that is there; not '/no/such/folder'"),
+        ({"cwd": __file__}, "cwd must be a folder that is there; not '.*'"),
+        ({"env": {"A": 1}}, r"env\['A'\] must be a string; not 1"),
+        ({"allowed_tools": [1]}, r"allowed_tools\[0\] must be a string; not 1"),
+        (
+            {"record": "/no/such/run.jsonl"},
+            "record must be a file in a folder that is there; not '/no/such/run",
+        ),
+        ({"record": "/"}, "record must be a file in a folder that is there; not '/'"),
+        ({"policy": "/no/such.toml"}, "there is no policy file /no/such.toml"),
+        ({"fork": True}, "fork needs resume"),
         ({"dialect": "klingon"}, "toy does not speak klingon; it speaks toy"),
     ],
 )
-async def test_what_cannot_be_is_refused(fields: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(UsageError, match=sentence):
-        open(TOY, **fields)
+@pytest.mark.parametrize("through", [open, connect])
+async def test_what_cannot_be_is_refused_by_name_before_anything_starts(
+    through: Callable[..., object], options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=f"^{sentence}"):
+        through(PLURAL, **options)
+
+
+@pytest.mark.parametrize(
+    ("agent", "sentence"),
+    [
+        ("cluade", "no agent is called 'cluade': did you mean claude?"),
+        ("Codex", "no agent is called 'Codex': did you mean codex?"),
+        ("zzzzzz", "no agent is called 'zzzzzz'; there are: claude, codex, gemini, demo, "),
+        (3, "agent must be a non-empty string; not 3"),
+        (SessionConfig(agent="claude", timeout="soon"), "timeout must be a finite number"),  # type: ignore[arg-type]
+    ],
+)
+async def test_an_agent_that_there_is_not(agent: Any, sentence: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        open(agent)
+    assert raised.value.message.startswith(sentence)
+
+
+@pytest.mark.parametrize("options", [{"prompt": "x"}, {"resume": "s-1"}])
+async def test_a_connection_has_nothing_that_belongs_to_a_session(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=f"a connection has no {next(iter(options))}"):
+        connect(PLURAL, **options)
+
+
+# --- ask(check=True) -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("prompt", "options", "error", "sentence"),
+    [
+        ("exit 3", {}, AgentFailed, r"toy did not finish \(truncated\)$"),
+        (
+            "tools 2\nwait",
+            {"max_tool_calls": 1},
+            LimitReached,
+            "toy was stopped by a limit: max_tool_calls=1",
+        ),
+        ("wait", {"timeout": 0.2}, TimedOut, "toy was not done in time"),
+    ],
+)
+async def test_check_raises_the_error_that_belongs_to_the_result(
+    prompt: str, options: dict[str, Any], error: type[DragomanError], sentence: str
+) -> None:
+    result = await ask(TOY, prompt, **options)
+    with pytest.raises(error, match=f"^{sentence}") as raised:
+        await ask(TOY, prompt, check=True, **options)
+    assert raised.value.agent == "toy"
+    assert raised.value.exit_code == (3 if prompt == "exit 3" else raised.value.exit_code)
+    assert raised.value.result is not None
+    assert raised.value.result.outcome == result.outcome
+
+
+async def test_check_says_nothing_where_all_is_well() -> None:
+    assert (await ask(TOY, "say hello", check=True)).outcome == "completed"
+    denied = await ask(TOY, "ask Bash\nsay so what", check=True, approve="never")
+    assert denied.outcome == "completed"
+
+
+DENIED = PermissionResolved(request_id="r", outcome="denied")
+DENIAL = Denial(tool_name="Bash")
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [TurnEnded(outcome="completed"), RunEnded(outcome="completed")],
+        [TurnEnded(outcome="completed"), RunEnded(outcome="timeout")],
+        [TurnEnded(outcome="completed"), RunEnded(outcome="limited")],
+        [TurnEnded(outcome="completed", denials=[DENIAL]), RunEnded(outcome="completed")],
+        [TurnEnded(outcome="failed"), RunEnded(outcome="failed")],
+        [TurnEnded(outcome="failed", denials=[DENIAL]), RunEnded(outcome="failed")],
+        [TurnEnded(outcome="refused"), RunEnded(outcome="failed")],
+        [TurnEnded(outcome="refused", denials=[DENIAL]), RunEnded(outcome="failed")],
+        [TurnEnded(outcome="truncated"), RunEnded(outcome="crashed")],
+        [TurnEnded(outcome="limited"), RunEnded(outcome="limited")],
+        [TurnEnded(outcome="limited", denials=[DENIAL]), RunEnded(outcome="limited")],
+        [DENIED, TurnEnded(outcome="limited"), RunEnded(outcome="limited")],
+        [DENIED, TurnEnded(outcome="limited", denials=[DENIAL]), RunEnded(outcome="limited")],
+        [DENIED, TurnEnded(outcome="cancelled"), RunEnded(outcome="cancelled")],
+        [DENIED, TurnEnded(outcome="failed"), RunEnded(outcome="failed")],
+        [
+            DENIED,
+            ToolEnded(call_id="c", status="completed"),
+            TurnEnded(outcome="limited"),
+            RunEnded(outcome="limited"),
+        ],
+    ],
+)
+async def test_an_error_has_the_status_that_the_command_line_exits_with(events: list[Event]) -> None:
+    run, outcome = events[-1], Outcome()
+    assert isinstance(run, RunEnded)
+    for event in events:
+        event.origin = "agent"
+        outcome.see(event)
+    error = failure(Result(outcome=run.outcome, events=events), "toy")
+    assert (error.exit_status if error is not None else 0) == outcome.status(None)
+
+
+async def test_a_cancelled_turn_did_not_finish_either() -> None:
+    events: list[Event] = [TurnEnded(outcome="cancelled"), RunEnded(outcome="cancelled")]
+    assert type(failure(Result(outcome="cancelled", events=events), "toy")) is AgentFailed
+
+
+# --- programs, environments, recordings ----------------------------------------------------------------------
 
 
 async def test_a_missing_program_says_how_to_get_it() -> None:
@@ -131,4 +282,4 @@ async def test_record_writes_a_recording(tmp_path: Path) -> None:
 
 async def test_a_recording_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(RecordingError):
-        open(TOY, record=tmp_path / "no" / "such" / "folder")
+        open(TOY, record=tmp_path / ("long" * 100))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         SetOption,
         Steer,
     )
-    from dragoman._model.config import SessionConfig
+    from dragoman._model.config import Approve, Options, Sandbox, SessionConfig
     from dragoman._model.content import (
         AudioBlock,
         Block,
@@ -52,11 +52,9 @@ if TYPE_CHECKING:
     from dragoman._model.errors import (
         AgentFailed,
         DragomanError,
-        InvalidJson,
         LimitReached,
         PermissionDenied,
         ProcessExited,
-        ProtocolError,
         RecordingError,
         SessionNotFound,
         SpawnFailed,
@@ -107,11 +105,12 @@ if TYPE_CHECKING:
         UsageUpdated,
     )
     from dragoman._model.frames import Exit, Frame, Launch
+    from dragoman._model.result import Result
     from dragoman._model.usage import ModelUsage, Usage
     from dragoman._runtime.connection import Connection
     from dragoman._runtime.session import Session
     from dragoman._wire.event_json import decode, encode
-    from dragoman.api import Result, ask, connect, open
+    from dragoman.api import ask, connect, open
 
 __all__ = [
     "AgentFailed",
@@ -119,6 +118,7 @@ __all__ = [
     "Answer",
     "AnswerQuestion",
     "AnyEvent",
+    "Approve",
     "AudioBlock",
     "Auth",
     "Block",
@@ -144,7 +144,6 @@ __all__ = [
     "HostCalled",
     "ImageBlock",
     "Interrupt",
-    "InvalidJson",
     "JsonBlock",
     "Launch",
     "LimitReached",
@@ -155,13 +154,13 @@ __all__ = [
     "NativeUnknown",
     "Notice",
     "OpenSession",
+    "Options",
     "PermissionDenied",
     "PermissionRequested",
     "PermissionResolved",
     "PlanUpdated",
     "ProcessExited",
     "Prompt",
-    "ProtocolError",
     "QuestionAnswered",
     "QuestionAsked",
     "RateLimit",
@@ -173,6 +172,7 @@ __all__ = [
     "Retry",
     "RunEnded",
     "RunStarted",
+    "Sandbox",
     "Session",
     "SessionCommands",
     "SessionConfig",
@@ -222,6 +222,7 @@ _HOMES = (
     "dragoman._model.frames",
     "dragoman._model.config",
     "dragoman._model.capabilities",
+    "dragoman._model.result",
     "dragoman._wire.event_json",
     "dragoman._files.convert",
     "dragoman._runtime.session",

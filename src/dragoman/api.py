@@ -2,26 +2,19 @@
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from secrets import token_hex
-from typing import Any
+from typing import Any, Unpack
 
-from msgspec import Struct, field, structs
+from msgspec import structs
 
 from dragoman._agents.agent import Agent, environment
 from dragoman._files.redaction import RedactingSink, Redactor, secrets_in
 from dragoman._model.capabilities import Capability
-from dragoman._model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
+from dragoman._model.config import Approve, Options, SessionConfig, checked, configured, did_you_mean
 from dragoman._model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
-from dragoman._model.events import (
-    AnyEvent,
-    ErrorInfo,
-    FileChanged,
-    RunEnded,
-    RunOutcome,
-    TurnEnded,
-)
-from dragoman._model.usage import Usage
+from dragoman._model.events import AnyEvent, FileChanged, RunEnded, TurnEnded
+from dragoman._model.result import Result, failure
 from dragoman._policy import prices, rulebook
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
@@ -29,28 +22,56 @@ from dragoman._runtime.connection import Connection
 from dragoman._runtime.host.host import OFFERS
 from dragoman._runtime.locks import SessionLocks
 from dragoman._runtime.plan import LaunchPlan
-from dragoman._runtime.requests import Handlers
+from dragoman._runtime.requests import AnswerHandler, ApproveHandler, Handlers, ServeHandler
 from dragoman._runtime.run import FrameSink
 from dragoman._runtime.session import Session
 
-_PATHS = ("cwd", "executable", "policy", "record")
+__all__ = ["Result", "ask", "connect", "open"]
 
 
-def open(agent: str | Agent | SessionConfig, **fields: Any) -> Session:
-    """A session with `agent`, for `async with`. `fields` are those of SessionConfig.
+def open(
+    agent: str | Agent | SessionConfig,
+    *,
+    prompt: str | None = None,
+    approve: Approve | ApproveHandler | None = None,
+    answer: AnswerHandler | None = None,
+    serve: ServeHandler | None = None,
+    handler_timeout: float | None = None,
+    **options: Unpack[Options],
+) -> Session:
+    """A session with an agent, to be entered with `async with`; the agent is started there.
 
-    `approve` is one of its modes, or a callable: then that one is the handler, and all is asked.
+    `agent` is its name, or a configuration that the other arguments change. `approve` is a mode (`ask`, if absent),
+    or a handler that decides what neither the rules nor the mode settle. `answer` hears questions, `serve` what the
+    agent wants its client to do. A handler is a function of one argument, async or not; `handler_timeout` is how many
+    seconds it may take before the answer is no. Everything else is an option: see `Options`.
+
+    Raises UsageError, naming the option, for what cannot be; Unsupported for what this agent cannot do; SpawnFailed
+    if it is not installed. Entering the session raises SpawnFailed if the agent does not start.
     """
-    config, connection = _connected(agent, fields)
+    mode, handlers = _handlers(approve, answer, serve, handler_timeout)
+    given = {**_stated({"prompt": prompt, "approve": mode}), **options}
+    config, connection = _connected(agent, given, handlers)
     return connection.alone(None if connection.run.plan.one_shot else config.prompt)
 
 
-def connect(agent: str | Agent | SessionConfig, **fields: Any) -> Connection:
-    """A process of `agent` for several sessions, for `async with`; `fields` are as in `open`.
+def connect(
+    agent: str | Agent | SessionConfig,
+    *,
+    approve: Approve | ApproveHandler | None = None,
+    answer: AnswerHandler | None = None,
+    serve: ServeHandler | None = None,
+    handler_timeout: float | None = None,
+    **options: Unpack[Options],
+) -> Connection:
+    """A process of an agent for several sessions, to be entered with `async with`; its `session()` opens them.
 
-    Its `session()` opens them. Raises Unsupported for agents that have one session per process.
+    The arguments are those of `open`, but for `prompt` and `resume`, which belong to a session. Raises what `open`
+    raises, and Unsupported for agents that have one session per process.
     """
-    config, connection = _connected(agent, fields, opens_session=False)
+    mode, handlers = _handlers(approve, answer, serve, handler_timeout)
+    given = {**_stated({"approve": mode}), **options}
+    config, connection = _connected(agent, given, handlers, opens_session=False)
     if Capability.MANY_SESSIONS not in connection.capabilities:
         raise Unsupported(connection.agent, Capability.MANY_SESSIONS, "Open one process for each with open()")
     for name in ("prompt", "resume"):
@@ -59,13 +80,47 @@ def connect(agent: str | Agent | SessionConfig, **fields: Any) -> Connection:
     return connection
 
 
+async def ask(
+    agent: str | Agent | SessionConfig,
+    prompt: str | None = None,
+    *,
+    check: bool = False,
+    approve: Approve | ApproveHandler | None = None,
+    answer: AnswerHandler | None = None,
+    serve: ServeHandler | None = None,
+    handler_timeout: float | None = None,
+    **options: Unpack[Options],
+) -> Result:
+    """Give an agent one prompt and wait for what comes of it. The arguments are those of `open`.
+
+    Raises what `open` raises, and ProcessExited if no turn ever began. With `check` it also raises if the turn did
+    not complete: TimedOut, LimitReached, PermissionDenied, else AgentFailed; the error's `result` is the Result.
+    """
+    async with open(
+        agent,
+        prompt=prompt,
+        approve=approve,
+        answer=answer,
+        serve=serve,
+        handler_timeout=handler_timeout,
+        **options,
+    ) as session:
+        stream = session.until_done()
+        events = [event async for event in stream]
+    events += stream.drain()
+    result = _result(events, session)
+    if check and (error := failure(result, session.agent)) is not None:
+        raise error
+    return result
+
+
 def _connected(
     agent: str | Agent | SessionConfig,
-    fields: dict[str, Any],
+    options: dict[str, Any],
+    handlers: Handlers,
     opens_session: bool = True,
 ) -> tuple[SessionConfig, Connection]:
-    handlers = _handlers(fields)
-    record, config = _resolved(agent, fields)
+    record, config = _resolved(agent, options)
     _check_price(record, config)
     plan = record.plan(config, _executable(record, config), _dialect(record, config))
     if config.policy is not None and Capability.PERMISSIONS not in plan.capabilities:
@@ -91,37 +146,6 @@ def _connected(
         locks=_locks(record, config, plan) if config.serialize else None,
     )
     return config, connection
-
-
-class Result(Struct, kw_only=True):
-    """What came of asking an agent one thing."""
-
-    outcome: RunOutcome
-    text: str | None = None
-    """The final answer."""
-    error: ErrorInfo | None = None
-    usage: Usage | None = None
-    cost_usd: float | None = None
-    changes: list[FileChanged] = field(default_factory=list)
-    structured_output: Any = None
-    session: str | None = None
-    """The agent's session id, to resume it."""
-    events: list[AnyEvent] = field(default_factory=list)
-
-
-async def ask(
-    agent: str | Agent | SessionConfig,
-    prompt: str | None = None,
-    **fields: Any,
-) -> Result:
-    """Give an agent one prompt and wait for what comes of it. Raises ProcessExited if no turn ever began."""
-    if prompt is not None:
-        fields["prompt"] = prompt
-    async with open(agent, **fields) as session:
-        stream = session.until_done()
-        events = [event async for event in stream]
-    events += stream.drain()
-    return _result(events, session)
 
 
 def _result(events: Sequence[AnyEvent], session: Session) -> Result:
@@ -152,31 +176,42 @@ def _result(events: Sequence[AnyEvent], session: Session) -> Result:
 # --- what was asked for, made exact --------------------------------------------------------------------------
 
 
-def _resolved(agent: str | Agent | SessionConfig, fields: dict[str, Any]) -> tuple[Agent, SessionConfig]:
-    for name in _PATHS:
-        if fields.get(name) is not None:
-            fields[name] = os.fspath(fields[name])
-    if isinstance(agent, SessionConfig):
-        config = structs.replace(agent, **fields)
-    else:
-        config = SessionConfig(agent=agent.name if isinstance(agent, Agent) else agent, **fields)
-    if config.approve not in APPROVE_MODES:
-        raise UsageError(
-            f"approve is one of {', '.join(APPROVE_MODES)}, or a callable; not {config.approve!r}"
-        )
-    if config.sandbox not in SANDBOX_MODES:
-        raise UsageError(f"sandbox is one of {', '.join(SANDBOX_MODES)}; not {config.sandbox!r}")
+def _stated(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that were given; None stands for the configuration's own."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _handlers(
+    approve: Approve | ApproveHandler | None,
+    answer: AnswerHandler | None,
+    serve: ServeHandler | None,
+    timeout: float | None,
+) -> tuple[Approve | None, Handlers]:
+    """The approve mode, if that is what was given, and who is asked. Raises UsageError for what cannot be called."""
+    for name, handler in (("answer", answer), ("serve", serve)):
+        if handler is not None and not callable(handler):
+            raise UsageError(f"{name} must be a function of one argument; not {handler!r:.60}")
+    timeout = checked("timeout", timeout, called="handler_timeout")
+    if callable(approve):
+        return None, Handlers(approve=approve, answer=answer, serve=serve, timeout=timeout)
+    return approve, Handlers(answer=answer, serve=serve, timeout=timeout)
+
+
+def _resolved(agent: str | Agent | SessionConfig, options: dict[str, Any]) -> tuple[Agent, SessionConfig]:
+    """The record of the agent and the checked configuration. Nothing was started yet."""
+    config = configured(agent.name if isinstance(agent, Agent) else agent, options)
+    _check_places(config)
     return (agent if isinstance(agent, Agent) else _known(config.agent)), config
 
 
-def _handlers(fields: dict[str, Any]) -> Handlers:
-    """Those among the arguments."""
-    return Handlers(
-        approve=fields.pop("approve") if callable(fields.get("approve")) else None,
-        answer=fields.pop("answer", None),
-        serve=fields.pop("serve", None),
-        timeout=fields.pop("handler_timeout", None),
-    )
+def _check_places(config: SessionConfig) -> None:
+    """Paths that must lead somewhere. Those of `policy` and `executable` are tried where they are read."""
+    if config.cwd is not None and not os.path.isdir(config.cwd):
+        raise UsageError(f"cwd must be a folder that is there; not {config.cwd!r}")
+    if config.record is not None:
+        folder = os.path.dirname(os.path.abspath(config.record))
+        if not os.path.isdir(folder) or os.path.isdir(config.record):
+            raise UsageError(f"record must be a file in a folder that is there; not {config.record!r}")
 
 
 def _check_price(agent: Agent, config: SessionConfig) -> None:
@@ -194,7 +229,7 @@ def _known(name: str) -> Agent:
     from dragoman._agents import AGENTS
 
     if name not in AGENTS:
-        raise UsageError(f"no agent is called {name!r}; known are: {', '.join(AGENTS)}")
+        raise UsageError(f"no agent is called {name!r}{did_you_mean(name, AGENTS)}")
     return AGENTS[name]
 
 

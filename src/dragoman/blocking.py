@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from types import TracebackType
-from typing import Any, Literal, ParamSpec, Self, TypeVar
+from typing import Any, Literal, ParamSpec, Self, TypeVar, Unpack
 
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -20,12 +20,13 @@ from dragoman import api
 from dragoman._agents.agent import Agent
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Command
-from dragoman._model.config import SessionConfig
+from dragoman._model.config import Approve, Options, SessionConfig
 from dragoman._model.content import ContentBlock
 from dragoman._model.events import AnyEvent, CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._projections.published import Profile
 from dragoman._runtime.connection import Connection
+from dragoman._runtime.requests import AnswerHandler, ApproveHandler, ServeHandler
 from dragoman._runtime.session import Session
 from dragoman._runtime.streams import EventStream, ViewStream
 from dragoman.api import Result
@@ -44,20 +45,77 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def open(agent: str | Agent | SessionConfig, **fields: Any) -> "BlockingSession":
+def open(
+    agent: str | Agent | SessionConfig,
+    *,
+    prompt: str | None = None,
+    approve: Approve | ApproveHandler | None = None,
+    answer: AnswerHandler | None = None,
+    serve: ServeHandler | None = None,
+    handler_timeout: float | None = None,
+    **options: Unpack[Options],
+) -> "BlockingSession":
     """A session with an agent, to be entered with `with`. The arguments are those of `dragoman.open`; a handler that is
     no coroutine function is called in a thread of its own."""
-    return BlockingSession(api.open(agent, **fields))
+    return BlockingSession(
+        api.open(
+            agent,
+            prompt=prompt,
+            approve=approve,
+            answer=answer,
+            serve=serve,
+            handler_timeout=handler_timeout,
+            **options,
+        )
+    )
 
 
-def connect(agent: str | Agent | SessionConfig, **fields: Any) -> "BlockingConnection":
+def connect(
+    agent: str | Agent | SessionConfig,
+    *,
+    approve: Approve | ApproveHandler | None = None,
+    answer: AnswerHandler | None = None,
+    serve: ServeHandler | None = None,
+    handler_timeout: float | None = None,
+    **options: Unpack[Options],
+) -> "BlockingConnection":
     """A process of an agent for several sessions, to be entered with `with`. As `dragoman.connect`."""
-    return BlockingConnection(api.connect(agent, **fields))
+    return BlockingConnection(
+        api.connect(
+            agent,
+            approve=approve,
+            answer=answer,
+            serve=serve,
+            handler_timeout=handler_timeout,
+            **options,
+        )
+    )
 
 
-def ask(agent: str | Agent | SessionConfig, prompt: str | None = None, **fields: Any) -> Result:
+def ask(
+    agent: str | Agent | SessionConfig,
+    prompt: str | None = None,
+    *,
+    check: bool = False,
+    approve: Approve | ApproveHandler | None = None,
+    answer: AnswerHandler | None = None,
+    serve: ServeHandler | None = None,
+    handler_timeout: float | None = None,
+    **options: Unpack[Options],
+) -> Result:
     """Give an agent one prompt and wait for what comes of it. As `dragoman.ask`."""
-    return anyio.run(partial(api.ask, agent, prompt, **fields))
+    asking = partial(
+        api.ask,
+        agent,
+        prompt,
+        check=check,
+        approve=approve,
+        answer=answer,
+        serve=serve,
+        handler_timeout=handler_timeout,
+        **options,
+    )
+    return anyio.run(asking)
 
 
 class BlockingStream:

@@ -112,7 +112,6 @@ def test_programs_of_mcp_servers_are_found() -> None:
         ({"output_schema": {"type": "object"}}, Unsupported),
         ({"blocked_tools": ["x"]}, Unsupported),
         ({"sandbox": "workspace"}, Unsupported),
-        ({"fork": True}, UsageError),
         ({"native": {"bogus": 1}}, UsageError),
     ],
 )

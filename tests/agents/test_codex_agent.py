@@ -157,8 +157,6 @@ def test_what_codex_cannot_do(fields: dict[str, Any]) -> None:
 
 
 def test_what_makes_no_sense() -> None:
-    with pytest.raises(UsageError, match="fork needs resume"):
-        planned(fork=True)
     with pytest.raises(UsageError, match="no native option 'colour'"):
         planned(native={"colour": "red"})
     with pytest.raises(UsageError, match="prompt"):

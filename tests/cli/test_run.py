@@ -125,7 +125,10 @@ def test_an_agent_that_ends_without_a_word(invoke: Invoke, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("args", "why"),
     [
-        (["--record", "/no/such/folder/file"], "cannot write the recording"),
+        (["--record", "/no/such/folder/file"], "record must be a file in a folder that is there"),
+        (["--cwd", "/no/such/folder"], "cwd must be a folder that is there"),
+        (["--model", ""], "model must be a non-empty string"),
+        (["--timeout", "inf"], "timeout must be a finite number above 0"),
         (["--env", "NOVALUE"], "is not KEY=VALUE"),
         (["--mcp-config", "/no/such/file"], "No such file"),
         (["--image", "picture"], "what kind of image"),

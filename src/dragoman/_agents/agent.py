@@ -54,9 +54,7 @@ class Agent(Struct, frozen=True, kw_only=True):
 
 
 def check_options(config: SessionConfig, speaker: str, options: Mapping[str, str]) -> None:
-    """Refuse what makes no sense for any agent, and native options that this one does not have."""
-    if config.fork and config.resume is None:
-        raise UsageError("fork needs resume: the id of the session to copy")
+    """Refuse native options that this agent does not have."""
     unknown = sorted(config.native.keys() - options.keys())
     if unknown:
         known = ", ".join(options) or "none"

@@ -6,9 +6,7 @@
     │   └── SessionNotFound the agent knows no such session
     ├── SpawnFailed         the agent is not installed, or did not start
     ├── AgentFailed         the agent's fault
-    │   ├── ProcessExited   it ended when it should not have
-    │   ├── InvalidJson     it wrote a line that is not JSON
-    │   └── ProtocolError   it broke its own protocol
+    │   └── ProcessExited   it ended when it should not have
     ├── PermissionDenied    a denial ended the work
     ├── LimitReached        a limit you set was reached
     ├── TimedOut            a time limit you set was reached
@@ -18,29 +16,38 @@ Reading never raises for what an agent wrote (that becomes native.* and error ev
 `fault` says whose it is; `kind` is the name that the published AgentError model gives it.
 """
 
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from dragoman._model.result import Result
 
 Fault = Literal["caller", "agent", "environment", "unknown"]
 
 Kind = Literal[
-    "processSpawnFailed",
-    "processExitError",
-    "jsonParseError",
-    "protocolError",
-    "permissionDenied",
-    "sessionNotFound",
-    "timeout",
-    "unknown",
+    "processSpawnFailed", "processExitError", "permissionDenied", "sessionNotFound", "timeout", "unknown"
 ]
 
 
 class DragomanError(Exception):
-    """The root. One clear sentence, and the remedy where there is one."""
+    """The root of all errors here. `message` is one clear sentence, with the remedy where there is one."""
 
     fault: ClassVar[Fault] = "unknown"
+    """Whose fault it is."""
     kind: ClassVar[Kind] = "unknown"
+    """The name that the published AgentError model gives it."""
     exit_status: ClassVar[int] = 1
     """What the command line exits with."""
+
+    message: str
+    """One clear sentence, with the remedy where there is one."""
+    agent: str | None
+    """The agent that was asked, where there was one."""
+    exit_code: int | None
+    """What the agent's process exited with, where it did."""
+    native: str | None
+    """The agent's own words, where it said something."""
+    result: "Result | None"
+    """What came of it all the same: set by `ask(check=True)`."""
 
     def __init__(
         self,
@@ -49,16 +56,20 @@ class DragomanError(Exception):
         agent: str | None = None,
         exit_code: int | None = None,
         native: str | None = None,
+        result: "Result | None" = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.agent = agent
         self.exit_code = exit_code
         self.native = native
-        """The agent's own words, where it said something."""
+        self.result = result
 
 
 class UsageError(DragomanError):
+    """You asked for something that cannot be: an option that there is not, a value that a field cannot hold, a
+    command to a session that is closed. Raised before anything is sent."""
+
     fault = "caller"
     exit_status = 2
 
@@ -66,55 +77,66 @@ class UsageError(DragomanError):
 class Unsupported(UsageError):
     """This agent cannot do that; raised before anything is sent."""
 
+    capability: str
+    """What it cannot do: a Capability, or an option with its value."""
+
     def __init__(self, agent: str, capability: str, hint: str = "") -> None:
         super().__init__(f"{agent} cannot do this: {capability}{'. ' + hint if hint else ''}", agent=agent)
         self.capability = capability
 
 
 class SessionNotFound(UsageError):
+    """The agent does not open the session that is to be resumed."""
+
     kind = "sessionNotFound"
     exit_status = 1
 
 
 class SpawnFailed(DragomanError):
+    """The agent is not installed, or its program did not start."""
+
     fault = "environment"
     kind = "processSpawnFailed"
     exit_status = 3
 
 
 class AgentFailed(DragomanError):
+    """The agent did not do what it was asked, by its own fault."""
+
     fault = "agent"
 
 
 class ProcessExited(AgentFailed):
+    """The agent's process ended before it should have; `exit_code` and `native` (its stderr) say how."""
+
     kind = "processExitError"
 
 
-class InvalidJson(AgentFailed):
-    kind = "jsonParseError"
-
-
-class ProtocolError(AgentFailed):
-    kind = "protocolError"
-
-
 class PermissionDenied(DragomanError):
+    """A denial ended the work. Raised by `ask(check=True)`."""
+
     fault = "caller"
     kind = "permissionDenied"
     exit_status = 4
 
 
 class LimitReached(DragomanError):
+    """A limit that you set ended the work (`max_turns`, `max_cost_usd` …). Raised by `ask(check=True)`."""
+
     fault = "caller"
     exit_status = 5
 
 
 class TimedOut(DragomanError):
+    """A time limit that you set ended the work, or the wait for a session that another run is at work in."""
+
     fault = "environment"
     kind = "timeout"
     exit_status = 124
 
 
 class RecordingError(DragomanError):
+    """A recording cannot be read or written."""
+
     fault = "environment"
     exit_status = 2

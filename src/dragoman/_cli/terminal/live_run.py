@@ -10,6 +10,7 @@ from typing import Final
 
 import anyio
 import click
+from msgspec import structs
 
 from dragoman._cli.terminal.exit_status import Outcome
 from dragoman._model.capabilities import Capability
@@ -55,8 +56,8 @@ class LiveRun:
         """The last one that told us to end."""
         self._screens = [fd for fd in (1, 2) if os.isatty(fd)]
         self._pid: int | None = None
-        prompt = None if blocks else config.prompt
-        self._session = open_session(config, approve=approve, answer=answer, prompt=prompt)
+        opened = structs.replace(config, prompt=None) if blocks else config
+        self._session = open_session(opened, approve=approve, answer=answer)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
