@@ -111,6 +111,11 @@ class Event(Struct, omit_defaults=True, kw_only=True, tag_field="type", gc=False
     """The same where the line is not UTF-8."""
     eol: bool = True
 
+    @property
+    def type(self) -> str:
+        """Its name on the wire, such as turn.ended."""
+        return str(self.__struct_config__.tag)
+
 
 # --- the run and its sessions ------------------------------------------------------------------------------
 
