@@ -25,11 +25,12 @@ test: $(VENV)/.ready  ## All tests that need no agent
 test-slow: $(VENV)/.ready  ## Floods of a hundred megabytes, in every dialect
 	$(BIN)/python -m pytest -m slow
 
-check: $(VENV)/.ready  ## Format, lint, types, layers
+check: $(VENV)/.ready  ## Format, lint, types, layers; and that every public name has its type
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	PATH="$(abspath $(BIN)):$$PATH" pyright --verifytypes dragoman --ignoreexternal
 
 format: $(VENV)/.ready  ## Make the format right
 	$(BIN)/ruff format .

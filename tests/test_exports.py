@@ -1,14 +1,29 @@
 """The public names: one list, complete, and cheap to import."""
 
 import ast
+import pkgutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import dragoman
+from dragoman import api, blocking, testing
 from dragoman._model import events
 
 SOURCE = Path(dragoman.__file__)
+
+
+def seen_by_type_checkers() -> dict[str, str]:
+    """The public names, and the modules that they are imported from under TYPE_CHECKING."""
+    tree = ast.parse(SOURCE.read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    return {
+        alias.name: str(node.module)
+        for node in ast.walk(block)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
 
 
 def test_every_name_is_there() -> None:
@@ -19,12 +34,19 @@ def test_every_name_is_there() -> None:
 
 
 def test_type_checkers_see_the_same_names() -> None:
-    tree = ast.parse(SOURCE.read_text())
-    block = next(node for node in tree.body if isinstance(node, ast.If))
-    imported = {
-        alias.name for node in ast.walk(block) if isinstance(node, ast.ImportFrom) for alias in node.names
-    }
-    assert imported | {"__version__"} == set(dragoman.__all__)
+    homes = seen_by_type_checkers()
+    assert homes.keys() | {"__version__"} == set(dragoman.__all__)
+    for name, home in homes.items():
+        assert getattr(dragoman, name) is getattr(import_module(home), name)
+
+
+def test_only_these_modules_are_public() -> None:
+    found = {module.name for module in pkgutil.iter_modules(dragoman.__path__) if module.name[0] != "_"}
+    assert found == {"api", "blocking", "testing"}
+    assert all(module.name[0] == "_" for module in pkgutil.iter_modules(testing.__path__))
+    for module in (api, blocking, testing):
+        assert all(hasattr(module, name) for name in module.__all__)
+    assert all(getattr(dragoman, name) is getattr(api, name) for name in api.__all__)
 
 
 def test_every_event_is_public() -> None:

@@ -6,13 +6,14 @@
                 case dragoman.Delta(kind="text", text=text):
                     print(text, end="")
 
-Everything public is here. Names are imported when they are first used, so that `import dragoman` is quick.
+What is public is here, in `dragoman.blocking` (the same without async) and in `dragoman.testing`; see docs/api.md.
+Names are imported when they are first used, so that `import dragoman` is quick.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dragoman.version import __version__
+from dragoman._version import __version__
 
 if TYPE_CHECKING:
     from dragoman import blocking
@@ -69,19 +70,26 @@ if TYPE_CHECKING:
         CommandEnded,
         ContextCompacted,
         Delta,
+        Denial,
         Error,
+        ErrorInfo,
         Event,
         FileChanged,
         Hook,
         HostAnswered,
         HostCalled,
+        Location,
+        McpServer,
         Message,
+        Mode,
         NativeInvalid,
         NativeKnown,
         NativeUnknown,
         Notice,
+        PermissionOption,
         PermissionRequested,
         PermissionResolved,
+        PlanEntry,
         PlanUpdated,
         QuestionAnswered,
         QuestionAsked,
@@ -95,6 +103,7 @@ if TYPE_CHECKING:
         SessionStarted,
         SessionStatus,
         SessionUpdated,
+        SlashCommand,
         SubagentEnded,
         SubagentStarted,
         ToolEnded,
@@ -109,7 +118,10 @@ if TYPE_CHECKING:
     from dragoman._model.usage import ModelUsage, Usage
     from dragoman._runtime.connection import Connection
     from dragoman._runtime.session import Session
+    from dragoman._runtime.streams import EventStream
+    from dragoman._runtime.view_stream import ViewStream
     from dragoman._wire.event_json import decode, encode
+    from dragoman._wire.jsontext import Invalid
     from dragoman.api import ask, connect, open
 
 __all__ = [
@@ -131,10 +143,13 @@ __all__ = [
     "ContentBlock",
     "ContextCompacted",
     "Delta",
+    "Denial",
     "DiffBlock",
     "DragomanError",
     "Error",
+    "ErrorInfo",
     "Event",
+    "EventStream",
     "Exit",
     "FileChanged",
     "Fork",
@@ -144,10 +159,14 @@ __all__ = [
     "HostCalled",
     "ImageBlock",
     "Interrupt",
+    "Invalid",
     "JsonBlock",
     "Launch",
     "LimitReached",
+    "Location",
+    "McpServer",
     "Message",
+    "Mode",
     "ModelUsage",
     "NativeInvalid",
     "NativeKnown",
@@ -156,8 +175,10 @@ __all__ = [
     "OpenSession",
     "Options",
     "PermissionDenied",
+    "PermissionOption",
     "PermissionRequested",
     "PermissionResolved",
+    "PlanEntry",
     "PlanUpdated",
     "ProcessExited",
     "Prompt",
@@ -185,6 +206,7 @@ __all__ = [
     "SetMode",
     "SetModel",
     "SetOption",
+    "SlashCommand",
     "SpawnFailed",
     "Steer",
     "SubagentEnded",
@@ -203,6 +225,7 @@ __all__ = [
     "Usage",
     "UsageError",
     "UsageUpdated",
+    "ViewStream",
     "__version__",
     "ask",
     "blocking",
@@ -223,8 +246,11 @@ _HOMES = (
     "dragoman._model.config",
     "dragoman._model.capabilities",
     "dragoman._model.result",
+    "dragoman._wire.jsontext",
     "dragoman._wire.event_json",
     "dragoman._files.convert",
+    "dragoman._runtime.streams",
+    "dragoman._runtime.view_stream",
     "dragoman._runtime.session",
     "dragoman._runtime.connection",
     "dragoman.api",

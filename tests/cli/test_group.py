@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from dragoman._cli import COMMANDS
-from dragoman.version import __version__
+from dragoman._version import __version__
 from tests.cli.fake_program import Invoke, dragoman
 
 

@@ -17,8 +17,7 @@ from dragoman._contract.invariants import broken
 from dragoman._dialects import machine_for
 from dragoman._files.recording import read_recording
 from dragoman._runtime.player import play
-from dragoman.testing import Scenario, Script, ScriptedModel
-from dragoman.testing._scripted_model.script import Step
+from dragoman.testing import Scenario, Script, ScriptedModel, Step
 from tests.real.pins import Pin
 
 E = TypeVar("E", bound=Event)

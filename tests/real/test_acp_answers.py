@@ -18,9 +18,8 @@ from dragoman import (
     TurnStarted,
     UsageUpdated,
 )
-from dragoman.testing import ScriptedModel, Usage, error, script, thinking, turn
+from dragoman.testing import ScriptedModel, Step, Usage, error, script, thinking, turn
 from dragoman.testing._scripted_model.environment import GEMINI_SETTINGS
-from dragoman.testing._scripted_model.script import Step
 from tests.real.capability_marks import by, exercises
 from tests.real.driving import Events, check
 from tests.real.tongues import AcpAgent

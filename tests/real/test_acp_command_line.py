@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 import dragoman
-from dragoman.testing import Hold, ScriptedModel, error, turn
-from dragoman.testing._scripted_model.script import Step
+from dragoman.testing import Hold, ScriptedModel, Step, error, turn
 from tests.real.capability_marks import by
 from tests.real.command_line import events_of, run
 from tests.real.driving import PATIENCE, check

@@ -17,8 +17,7 @@ from dragoman import (
     TurnEnded,
     TurnStarted,
 )
-from dragoman.testing import Hold, ScriptedModel, script, turn
-from dragoman.testing._scripted_model.script import Step
+from dragoman.testing import Hold, ScriptedModel, Step, script, turn
 from tests.real.capability_marks import by, exercises
 from tests.real.driving import Events
 from tests.real.tongues import AcpAgent

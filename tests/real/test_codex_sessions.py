@@ -28,8 +28,7 @@ from dragoman import (
     UsageUpdated,
 )
 from dragoman._agents.codex import AGENT
-from dragoman.testing import Hold, ScriptedModel, Usage, script, tool, turn
-from dragoman.testing._scripted_model.script import Step
+from dragoman.testing import Hold, ScriptedModel, Step, Usage, script, tool, turn
 from tests.real.capability_marks import exercises
 from tests.real.driving import Events, Pinned, Watched, alive, eventually, waits_forever
 

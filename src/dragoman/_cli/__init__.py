@@ -8,7 +8,7 @@ from typing import IO, Any
 import click
 
 from dragoman._model.errors import DragomanError
-from dragoman.version import __version__
+from dragoman._version import __version__
 
 COMMANDS = {
     "run": "Run an agent on a prompt and watch it work.",

@@ -4,6 +4,8 @@ from enum import StrEnum
 
 
 class Capability(StrEnum):
+    """What an agent can do: `session.capabilities` is a set of these."""
+
     PROMPT = "prompt"
     STEER = "steer"
     INTERRUPT = "interrupt"

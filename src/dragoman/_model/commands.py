@@ -23,7 +23,7 @@ class Command(Struct, kw_only=True, omit_defaults=True, tag_field="command"):
 class Prompt(Command, tag="prompt"):
     """Begin a turn. While one is open the prompt is held until that turn has ended."""
 
-    needs: ClassVar = Capability.PROMPT
+    needs: ClassVar[Capability] = Capability.PROMPT
     text: str = ""
     blocks: list[ContentBlock] = field(default_factory=list)
     """Further content (images, resources), after the text."""
@@ -32,7 +32,7 @@ class Prompt(Command, tag="prompt"):
 class Steer(Command, tag="steer"):
     """Say something into the open turn, at once."""
 
-    needs: ClassVar = Capability.STEER
+    needs: ClassVar[Capability] = Capability.STEER
     text: str = ""
     blocks: list[ContentBlock] = field(default_factory=list)
 
@@ -40,7 +40,7 @@ class Steer(Command, tag="steer"):
 class Interrupt(Command, tag="interrupt"):
     """Stop the open turn; the session lives on."""
 
-    needs: ClassVar = Capability.INTERRUPT
+    needs: ClassVar[Capability] = Capability.INTERRUPT
 
 
 By = Literal["client", "policy", "timeout"]
@@ -60,7 +60,7 @@ class Response(Command):
 class Answer(Response, tag="answer"):
     """The answer to a `permission.requested`."""
 
-    needs: ClassVar = Capability.PERMISSIONS
+    needs: ClassVar[Capability] = Capability.PERMISSIONS
     decision: Literal["allow", "deny"] = "deny"
     option: str | None = None
     """One of the request's own options, by id; it wins over `decision`."""
@@ -78,7 +78,7 @@ class Answer(Response, tag="answer"):
 class AnswerQuestion(Response, tag="answer_question"):
     """The answer to a `question.asked`."""
 
-    needs: ClassVar = Capability.QUESTIONS
+    needs: ClassVar[Capability] = Capability.QUESTIONS
     action: Literal["accepted", "declined", "cancelled"] = "accepted"
     answers: dict[str, Any] = field(default_factory=dict)
 
@@ -86,23 +86,29 @@ class AnswerQuestion(Response, tag="answer_question"):
 class Reply(Response, tag="reply"):
     """The answer to a `host.called`. With neither result nor error: no opinion, said as the dialect says it."""
 
-    needs: ClassVar = Capability.HOST_CALLS
+    needs: ClassVar[Capability] = Capability.HOST_CALLS
     result: Any = None
     error: str | None = None
 
 
 class SetMode(Command, tag="set_mode"):
-    needs: ClassVar = Capability.SET_MODE
+    """Change the mode that the agent works in, by its own name for it."""
+
+    needs: ClassVar[Capability] = Capability.SET_MODE
     mode: str
 
 
 class SetModel(Command, tag="set_model"):
-    needs: ClassVar = Capability.SET_MODEL
+    """Change the model, by the agent's own name for it."""
+
+    needs: ClassVar[Capability] = Capability.SET_MODEL
     model: str
 
 
 class SetOption(Command, tag="set_option"):
-    needs: ClassVar = Capability.SET_OPTION
+    """Change an option of the session, by the agent's own id for it."""
+
+    needs: ClassVar[Capability] = Capability.SET_OPTION
     option: str
     value: Any = None
 
@@ -110,20 +116,20 @@ class SetOption(Command, tag="set_option"):
 class Compact(Command, tag="compact"):
     """Ask the agent to shorten its context now."""
 
-    needs: ClassVar = Capability.COMPACT
+    needs: ClassVar[Capability] = Capability.COMPACT
     instructions: str | None = None
 
 
 class Fork(Command, tag="fork"):
     """Go on in a copy of the session, where an agent can do that while running."""
 
-    needs: ClassVar = Capability.LIVE_FORK
+    needs: ClassVar[Capability] = Capability.LIVE_FORK
 
 
 class OpenSession(Command, tag="open_session"):
     """One more session in the same process. `command.ended` names it in its result, `session.started` tells of it."""
 
-    needs: ClassVar = Capability.MANY_SESSIONS
+    needs: ClassVar[Capability] = Capability.MANY_SESSIONS
     cwd: str
     resume: str | None = None
     """Id of an earlier session to go on with."""
@@ -133,4 +139,4 @@ class OpenSession(Command, tag="open_session"):
 class Close(Command, tag="close"):
     """End the session; the machine says what, if anything, must be written first."""
 
-    needs: ClassVar = Capability.PROMPT
+    needs: ClassVar[Capability] = Capability.PROMPT

@@ -10,10 +10,14 @@ class Block(Struct, omit_defaults=True, kw_only=True, tag_field="type", gc=False
 
 
 class TextBlock(Block, tag="text"):
+    """Plain text."""
+
     text: str
 
 
 class ThinkingBlock(Block, tag="thinking"):
+    """What the model thought, with the signature that its API wants back."""
+
     text: str
     signature: str | None = None
 
@@ -27,6 +31,8 @@ class ImageBlock(Block, tag="image"):
 
 
 class AudioBlock(Block, tag="audio"):
+    """A sound, as base64 `data` or behind a `uri`."""
+
     mime_type: str | None = None
     data: str | None = None
     uri: str | None = None
@@ -43,6 +49,8 @@ class ResourceBlock(Block, tag="resource"):
 
 
 class ResourceLinkBlock(Block, tag="resource_link"):
+    """A resource by its `uri`, without its content."""
+
     uri: str
     name: str | None = None
     title: str | None = None
@@ -61,12 +69,16 @@ class DiffBlock(Block, tag="diff"):
 
 
 class TerminalBlock(Block, tag="terminal"):
+    """A terminal of the client, by its id, with its output where that is told."""
+
     terminal_id: str | None = None
     output: str | None = None
     exit_code: int | None = None
 
 
 class JsonBlock(Block, tag="json"):
+    """A JSON value."""
+
     value: Any
 
 

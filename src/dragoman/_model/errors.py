@@ -70,8 +70,8 @@ class UsageError(DragomanError):
     """You asked for something that cannot be: an option that there is not, a value that a field cannot hold, a
     command to a session that is closed. Raised before anything is sent."""
 
-    fault = "caller"
-    exit_status = 2
+    fault: ClassVar[Fault] = "caller"
+    exit_status: ClassVar[int] = 2
 
 
 class Unsupported(UsageError):
@@ -88,55 +88,55 @@ class Unsupported(UsageError):
 class SessionNotFound(UsageError):
     """The agent does not open the session that is to be resumed."""
 
-    kind = "sessionNotFound"
-    exit_status = 1
+    kind: ClassVar[Kind] = "sessionNotFound"
+    exit_status: ClassVar[int] = 1
 
 
 class SpawnFailed(DragomanError):
     """The agent is not installed, or its program did not start."""
 
-    fault = "environment"
-    kind = "processSpawnFailed"
-    exit_status = 3
+    fault: ClassVar[Fault] = "environment"
+    kind: ClassVar[Kind] = "processSpawnFailed"
+    exit_status: ClassVar[int] = 3
 
 
 class AgentFailed(DragomanError):
     """The agent did not do what it was asked, by its own fault."""
 
-    fault = "agent"
+    fault: ClassVar[Fault] = "agent"
 
 
 class ProcessExited(AgentFailed):
     """The agent's process ended before it should have; `exit_code` and `native` (its stderr) say how."""
 
-    kind = "processExitError"
+    kind: ClassVar[Kind] = "processExitError"
 
 
 class PermissionDenied(DragomanError):
     """A denial ended the work. Raised by `ask(check=True)`."""
 
-    fault = "caller"
-    kind = "permissionDenied"
-    exit_status = 4
+    fault: ClassVar[Fault] = "caller"
+    kind: ClassVar[Kind] = "permissionDenied"
+    exit_status: ClassVar[int] = 4
 
 
 class LimitReached(DragomanError):
     """A limit that you set ended the work (`max_turns`, `max_cost_usd` …). Raised by `ask(check=True)`."""
 
-    fault = "caller"
-    exit_status = 5
+    fault: ClassVar[Fault] = "caller"
+    exit_status: ClassVar[int] = 5
 
 
 class TimedOut(DragomanError):
     """A time limit that you set ended the work, or the wait for a session that another run is at work in."""
 
-    fault = "environment"
-    kind = "timeout"
-    exit_status = 124
+    fault: ClassVar[Fault] = "environment"
+    kind: ClassVar[Kind] = "timeout"
+    exit_status: ClassVar[int] = 124
 
 
 class RecordingError(DragomanError):
     """A recording cannot be read or written."""
 
-    fault = "environment"
-    exit_status = 2
+    fault: ClassVar[Fault] = "environment"
+    exit_status: ClassVar[int] = 2

@@ -6,6 +6,7 @@ from msgspec import Struct, field
 
 from dragoman._model.errors import AgentFailed, DragomanError, LimitReached, PermissionDenied, TimedOut
 from dragoman._model.events import (
+    AnyEvent,
     ErrorInfo,
     FileChanged,
     PermissionResolved,

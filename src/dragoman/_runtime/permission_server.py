@@ -14,9 +14,9 @@ from dragoman._model.events import PermissionRequested
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 from dragoman._runtime.requests import NOBODY
+from dragoman._version import __version__
 from dragoman._wire.jsonrpc import Peer, Request
 from dragoman._wire.lines import LineSplitter
-from dragoman.version import __version__
 
 TOOL: Final = "approve"
 PROTOCOL: Final = "2025-06-18"

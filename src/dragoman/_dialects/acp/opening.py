@@ -8,8 +8,8 @@ from dragoman._dialects.acp import translate as t
 from dragoman._dialects.acp.counting import UsageRule
 from dragoman._dialects.acp.sessions import Agreement, Session
 from dragoman._model.errors import UsageError
+from dragoman._version import __version__
 from dragoman._wire import fields
-from dragoman.version import __version__
 
 INITIALIZE: Final = "dragoman-initialize"
 RETRY: Final = "dragoman-initialize-1"

@@ -32,8 +32,8 @@ class Scenario:
     """
 
     def __init__(self, turns: Script | Iterable[Step], url: str) -> None:
-        self.script = turns if isinstance(turns, Script) else script(turns)
-        self.url = url
+        self.script: Script = turns if isinstance(turns, Script) else script(turns)
+        self.url: str = url
         self._log: list[Request] = []
         self._answers: Counter[str] = Counter()
         self._calls: Counter[str] = Counter()
@@ -48,10 +48,11 @@ class Scenario:
             return list(self._log)
 
     def requests_of(self, route: str) -> list[Request]:
+        """The requests so far that one route of the script answered: main, side, compact, or by its name."""
         return [r for r in self.requests if r.route == route]
 
     def wait_for_request(self, n: int = 1, timeout: float = 30, route: str | None = "main") -> Request:
-        """The n-th request of a route (None: of all), as soon as it has arrived."""
+        """The n-th request of a route (None: of all), as soon as it has arrived. Raises TimeoutError."""
 
         def found() -> list[Request]:
             return [r for r in self._log if route in (None, r.route)][n - 1 : n]
@@ -68,17 +69,18 @@ class Scenario:
         self._gate(gate).opened.set()
 
     def wait_for_hold(self, gate: str, timeout: float = 30) -> None:
-        """Until a turn is held at this gate: all events before it have been sent."""
+        """Wait until a turn is held at this gate: all events before it have been sent. Raises TimeoutError."""
         if not self._gate(gate).reached.wait(timeout):
             raise TimeoutError(f"no turn has come to gate {gate!r}")
 
     def env(self, agent: str, home: str | Path) -> dict[str, str]:
-        """The complete environment for an agent that shall talk to this scenario and to nothing else."""
+        """The complete environment for an agent that shall talk to this scenario and to nothing else; what the agent
+        needs in its `home` is written there. Raises ValueError for an agent that none is known for."""
         return environment(agent, self.url, home)
 
     # What the server does with it.
 
-    def answer(self, request: Request) -> Reply:
+    def _answer(self, request: Request) -> Reply:
         """Take the next turn of the request's route."""
         route = self._route(request)
         request = msgspec.structs.replace(request, route=route)
@@ -98,12 +100,13 @@ class Scenario:
         numbers = tuple(f"{prefix}{i:04}" for i in range(first, first + calls))
         return Reply(played, played.model or request.model, f"{prefix}{n + 1:04}", numbers)
 
-    def hold(self, gate: str) -> None:
+    def _hold(self, gate: str) -> None:
         held = self._gate(gate)
         held.reached.set()
         held.opened.wait()
 
     def close(self) -> None:
+        """Open all gates, for good."""
         with self._changed:
             self._closed = True
             for gate in self._gates.values():

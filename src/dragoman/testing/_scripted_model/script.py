@@ -20,19 +20,27 @@ class Block(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields
 
 
 class Text(Block, frozen=True, tag="text"):
+    """Something that the model says."""
+
     text: str
 
 
 class Thinking(Block, frozen=True, tag="thinking"):
+    """Something that the model thinks aloud."""
+
     text: str
     signature: str = "c2lnbmF0dXJl"
 
 
 class RedactedThinking(Block, frozen=True, tag="redacted_thinking"):
+    """Thinking that the API hides: base64 `data`."""
+
     data: str
 
 
 class ToolCall(Block, frozen=True, tag="tool"):
+    """A tool that the model calls, with its input."""
+
     name: str
     input: dict[str, Any] = {}
     id: str = ""
@@ -60,6 +68,8 @@ class Usage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Error(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An error of the API: what is sent instead of an answer, or at the end of one that is cut."""
+
     status: int = 500
     message: str = "scripted error"
     type: str = ""
@@ -106,9 +116,12 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 BlockLike: TypeAlias = Block | str | Mapping[str, Any]
+"""A block; text as a string; or a block as JSON has it."""
 TurnLike: TypeAlias = Turn | Error | BlockLike | Iterable[BlockLike]
+"""One answer of the model: a turn, an error, a block, or several blocks."""
 Step: TypeAlias = TurnLike | Callable[[Request], TurnLike]
 """A turn, or a function that makes it of the request, for answers that repeat something an agent said."""
+
 Played: TypeAlias = Turn | Callable[[Request], TurnLike]
 
 SIDE_ANSWERS: Mapping[str, str] = {"title": '{"title": "Scripted title"}', "": "ok"}
@@ -120,6 +133,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     """All that a model is to say. Build it with `script()` or `load()`."""
 
     turns: tuple[Played, ...] = ()
+    """The answers to the main conversation, one after the other."""
     routes: dict[str, tuple[Played, ...]] = {}
     """Turns of their own for conversations whose user text holds `[[name]]`: subagents, parallel sessions."""
     compact: tuple[Played, ...] = ()
@@ -128,29 +142,58 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     """Answers to requests that offer no tools (titles and the like), by a text that the request holds.
     None: there are no such requests, all take a turn."""
     repeat_last: bool = False
+    """Say the last turn again when all are used up, instead of "(script exhausted)"."""
 
 
 def text(words: str) -> Text:
+    """A block of text."""
     return Text(words)
 
 
 def thinking(words: str) -> Thinking:
+    """A block of thinking."""
     return Thinking(words)
 
 
 def tool(name: str, /, **input: Any) -> ToolCall:
+    """A call of a tool: `tool("Bash", command="ls")`."""
     return ToolCall(name, input)
 
 
-def turn(*content: BlockLike, **options: Any) -> Turn:
-    """A turn that needs more than its content: `turn("Hello", usage=Usage(output=9), hold=Hold("go"))`."""
-    return Turn(content=tuple(map(as_block, content)), **options)
+def turn(
+    *content: BlockLike,
+    usage: Usage | None = None,
+    stop: str = "",
+    model: str = "",
+    headers: Mapping[str, str] | None = None,
+    error: Error | None = None,
+    cut: Cut | None = None,
+    hold: Hold | None = None,
+    delay: float = 0,
+    chunk: int = 24,
+    chunk_delay: float = 0,
+) -> Turn:
+    """A turn that needs more than its content: `turn("Hello", usage=Usage(output=9), hold=Hold("go"))`. The other
+    arguments are the fields of Turn."""
+    return Turn(
+        content=tuple(map(as_block, content)),
+        usage=usage or Usage(),
+        stop=stop,
+        model=model,
+        headers=dict(headers or {}),
+        error=error,
+        cut=cut,
+        hold=hold,
+        delay=delay,
+        chunk=chunk,
+        chunk_delay=chunk_delay,
+    )
 
 
 def error(
     status: int, message: str = "scripted error", *, type: str = "", headers: Mapping[str, str] | None = None
 ) -> Turn:
-    """The API refuses the request: `error(429, headers={"retry-after": "0"})`."""
+    """A turn in which the API refuses the request: `error(429, headers={"retry-after": "0"})`."""
     return Turn(error=Error(status, message, type), headers=dict(headers or {}))
 
 
@@ -162,6 +205,8 @@ def script(
     side: Mapping[str, str] | None = SIDE_ANSWERS,
     repeat_last: bool = False,
 ) -> Script:
+    """All that a model is to say, turn by turn; the arguments are the fields of Script. Raises ValueError for a
+    route that cannot be named so."""
     for name in routes or ():
         if name in RESERVED or not ROUTE.fullmatch(name):
             raise ValueError(f"not a name for a route: {name!r}")

@@ -55,6 +55,7 @@ class ScriptedModel(Scenario):
             raise self._listener.failures[0]
 
     def close(self) -> None:
+        """End the server and all its connections; `with` does it."""
         for scenario in self._listener.scenarios.values():
             Scenario.close(scenario)
         self._listener.close()
@@ -148,7 +149,7 @@ class Handler(BaseHTTPRequestHandler):
             return self._send(400, api.failure(Error(400, f"unreadable request: {error}")))
         headers = {k.lower(): v for k, v in self.headers.items() if k.lower() not in SECRET_HEADERS}
         try:
-            reply = scenario.answer(msgspec.structs.replace(request, headers=headers))
+            reply = scenario._answer(msgspec.structs.replace(request, headers=headers))
         except Exception as error:
             self.server.failures.append(error)
             return self._send(500, api.failure(Error(500, f"the script failed: {error!r}")))
@@ -162,7 +163,7 @@ class Handler(BaseHTTPRequestHandler):
     def _whole(self, scenario: Scenario, api: Api, reply: Reply) -> None:
         turn = reply.turn
         if turn.hold:
-            scenario.hold(turn.hold.gate)
+            scenario._hold(turn.hold.gate)
         if turn.error:
             self._send(turn.error.status, api.failure(turn.error), turn.headers)
         else:
@@ -178,7 +179,7 @@ class Handler(BaseHTTPRequestHandler):
         self._head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked", **turn.headers})
         for count, event in enumerate([*events, b""]):
             if turn.hold and count == min(turn.hold.after, len(events)):
-                scenario.hold(turn.hold.gate)
+                scenario._hold(turn.hold.gate)
             if not event and turn.cut:
                 self._drop()
                 return

@@ -17,9 +17,9 @@ from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Launch
+from dragoman._version import __version__
 from dragoman._wire import fields, jsonrpc
 from dragoman._wire.machine import Machine
-from dragoman.version import __version__
 
 INITIALIZE: Final = "initialize"
 OPEN: Final = "open"
