@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         OpenSession,
         Prompt,
         Reply,
+        Response,
         SetMode,
         SetModel,
         SetOption,
@@ -116,10 +117,20 @@ if TYPE_CHECKING:
     from dragoman._model.frames import Exit, Frame, Launch
     from dragoman._model.result import Result
     from dragoman._model.usage import ModelUsage, Usage
+    from dragoman._policy.permission import PermissionRequest
     from dragoman._runtime.connection import Connection
+    from dragoman._runtime.requests import (
+        LATER,
+        AnswerHandler,
+        AnswerReply,
+        ApproveHandler,
+        ApproveReply,
+        Later,
+        ServeHandler,
+        ServeReply,
+    )
     from dragoman._runtime.session import Session
-    from dragoman._runtime.streams import EventStream
-    from dragoman._runtime.view_stream import ViewStream
+    from dragoman._runtime.streams import DoneStream, EventStream, ViewStream
     from dragoman._wire.event_json import decode, encode
     from dragoman._wire.jsontext import Invalid
     from dragoman.api import ask, connect, open
@@ -128,9 +139,13 @@ __all__ = [
     "AgentFailed",
     "AgentReady",
     "Answer",
+    "AnswerHandler",
     "AnswerQuestion",
+    "AnswerReply",
     "AnyEvent",
     "Approve",
+    "ApproveHandler",
+    "ApproveReply",
     "AudioBlock",
     "Auth",
     "Block",
@@ -145,6 +160,7 @@ __all__ = [
     "Delta",
     "Denial",
     "DiffBlock",
+    "DoneStream",
     "DragomanError",
     "Error",
     "ErrorInfo",
@@ -161,6 +177,8 @@ __all__ = [
     "Interrupt",
     "Invalid",
     "JsonBlock",
+    "LATER",
+    "Later",
     "Launch",
     "LimitReached",
     "Location",
@@ -176,6 +194,7 @@ __all__ = [
     "Options",
     "PermissionDenied",
     "PermissionOption",
+    "PermissionRequest",
     "PermissionRequested",
     "PermissionResolved",
     "PlanEntry",
@@ -189,11 +208,14 @@ __all__ = [
     "Reply",
     "ResourceBlock",
     "ResourceLinkBlock",
+    "Response",
     "Result",
     "Retry",
     "RunEnded",
     "RunStarted",
     "Sandbox",
+    "ServeHandler",
+    "ServeReply",
     "Session",
     "SessionCommands",
     "SessionConfig",
@@ -250,7 +272,8 @@ _HOMES = (
     "dragoman._wire.event_json",
     "dragoman._files.convert",
     "dragoman._runtime.streams",
-    "dragoman._runtime.view_stream",
+    "dragoman._policy.permission",
+    "dragoman._runtime.requests",
     "dragoman._runtime.session",
     "dragoman._runtime.connection",
     "dragoman.api",
