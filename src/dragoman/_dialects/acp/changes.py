@@ -17,14 +17,14 @@ _OPERATIONS: Final[dict[str | None, Any]] = {
 
 
 def changes_in(content: list[Any], call_id: str) -> list[ev.FileChanged]:
-    """The changes that a tool's content shows."""
+    """The file changes in a tool's `content`, of its items of type diff."""
     diffs = (item for item in content if fields.value(item, "type") == "diff")
     return [change for diff in diffs for change in _changes(diff, call_id)]
 
 
 def in_full(said: list[ev.FileChanged], known: list[ev.FileChanged]) -> list[ev.FileChanged]:
-    """The changes that are said now; where one is only a part of what was known of it, what was known. OpenCode shows
-    whole files when it asks, and the words that it replaced when it is done."""
+    """The changes in `said`, each replaced by the one in `known` of which it is only a part: OpenCode shows
+    whole files in its permission request, and only the replaced words when the tool is done."""
     return [next((old for old in known if _is_part(new, old)), new) for new in said]
 
 
@@ -55,7 +55,8 @@ def _changes(diff: dict[str, Any], call_id: str) -> Iterator[ev.FileChanged]:
 
 
 def _from_texts(diff: dict[str, Any], path: str, call_id: str) -> ev.FileChanged:
-    """A new file has no old text, or (gemini, copilot, opencode) an empty one."""
+    """The change that `oldText` and `newText` show. A new file has no old text, or (gemini, copilot,
+    opencode) an empty one."""
     before, after = fields.text(diff, "oldText"), fields.text(diff, "newText")
     kind = fields.text(fields.mapping(diff, "_meta"), "kind")
     change: Any = _OPERATIONS.get(kind) or ("modified" if before else "created")
@@ -72,7 +73,7 @@ def _from_texts(diff: dict[str, Any], path: str, call_id: str) -> ev.FileChanged
 
 
 def _part(patch: str | None, path: str) -> str | None:
-    """The part of a patch that is about one file."""
+    """The part of a patch that changes the file `path`; None if there is not exactly one."""
     if patch is None:
         return None
     parts = ("\ndiff --git " + part for part in ("\n" + patch).split("\ndiff --git ")[1:])

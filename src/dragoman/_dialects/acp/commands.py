@@ -15,7 +15,7 @@ from dragoman._model.errors import Unsupported
 
 
 class Commands:
-    """The lines of one connection."""
+    """Makes the lines that carry commands to the agent."""
 
     def __init__(self, connection: Connection, requests: Requests, agent: str) -> None:
         self._connection = connection
@@ -25,7 +25,8 @@ class Commands:
         """What every session is opened with, beside what its own command says."""
 
     def check(self, command: c.Command) -> None:
-        """Raises for what cannot be said, before it is held back: then it is too late."""
+        """Raise Unsupported or UsageError for a command that the agent cannot carry out. Called before a
+        command is held back, because its sender cannot be told later."""
         if isinstance(command, c.Prompt):
             content.prompt(command.text, command.blocks)
         elif isinstance(command, c.Compact):
@@ -51,8 +52,9 @@ class Commands:
         return [self._request(self._ask(command), command)]
 
     def late_lines(self, command: c.Command) -> list[bytes]:
-        """The lines of a command that waited for its session. Nobody can be told any more that it makes no sense:
-        that is for the agent to say, also where there is no session in the end."""
+        """The lines of a command that was held back until its session was open. Nothing is refused here:
+        whoever sent the command no longer waits for an exception, so a bad mode, model or option goes to the
+        agent, whose error is the answer. Without any session they name none, for the same reason."""
         connection = self._connection
         session = connection.sessions.get(connection.first or "") or connection.nobody()
         version = connection.agreement.version
@@ -77,7 +79,7 @@ class Commands:
         return opening.session(wanted, self._connection.agreement)
 
     def _ask(self, command: c.Command) -> opening.Ask:
-        """The request that says a command."""
+        """Method and params of the request that a command becomes."""
         agreement = self._connection.agreement
         if isinstance(command, c.OpenSession):
             servers = {**self.opening.mcp_servers, **command.mcp_servers}
@@ -114,7 +116,8 @@ class Commands:
         return [line]
 
     def _interrupt(self, command: c.Interrupt) -> list[bytes]:
-        """Stop the turn; what is asked in it is answered with cancelled. Before there is a session, do not open it."""
+        """session/cancel, and an answer `cancelled` to every request of that turn. Before a session is open:
+        a cancellation of the request that opens it."""
         connection = self._connection
         if command.session is None and connection.first is None:
             return [
@@ -129,7 +132,7 @@ class Commands:
         return self._connection.peer.notify("session/cancel", {"sessionId": session.id})
 
     def _close(self, command: c.Close) -> list[bytes]:
-        """One session, or all of them."""
+        """session/close for the session of the command, or for all sessions."""
         connection = self._connection
         if not opening.can_close(connection.agreement):
             return []

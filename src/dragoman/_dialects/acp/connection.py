@@ -15,7 +15,7 @@ NAMELESS: Final = ("session/new", "session/fork")
 
 
 class Connection:
-    """What both sides know of each other."""
+    """The sessions of one connection, its agreement and its open requests."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.agreement = Agreement()
@@ -28,7 +28,7 @@ class Connection:
         """Updates of sessions whose names are still to come."""
 
     def enter(self, id: str, *, fresh: bool = False) -> Session:
-        """The session that the line at hand is about."""
+        """The session with this id, made if it is new; it is the ledger's current session from now on."""
         session = self.sessions.get(id)
         if session is None:
             session = self.sessions[id] = Session(id, self._ledger, self.agreement, fresh=fresh)
@@ -39,11 +39,11 @@ class Connection:
         return session
 
     def leave(self) -> None:
-        """What is said next is about no session in particular."""
+        """Make the first session the ledger's current one, for lines that name none."""
         self._ledger.current = self.first
 
     def nobody(self) -> Session:
-        """In place of a session that there never was."""
+        """A session without an id, in place of one that was never opened."""
         return Session("", self._ledger, self.agreement)
 
     def session(self, id: str | None) -> Session:
@@ -59,7 +59,8 @@ class Connection:
     # --- updates -----------------------------------------------------------------------------------------
 
     def update(self, id: str | None, update: m.Update) -> None:
-        """Something happened in a session. While one is about to be named, an unknown one may be that."""
+        """Take in a session/update. While the agent is about to name a session, updates of an unknown one are
+        kept."""
         id = id or self.first
         if id is None or (id not in self.sessions and self._naming()):
             self._early.append((id or "", update))
@@ -67,8 +68,8 @@ class Connection:
             self._tell(id, update)
 
     def deliver(self, id: str | None = None) -> None:
-        """Updates that came before their session was known (copilot sends its commands first): those of `id`, and
-        the others if no more sessions are to come."""
+        """Take in the updates that were kept because their session was unknown (copilot sends its commands
+        first): those of `id`, and all others if no more sessions are to be named."""
         waiting, self._early = self._early, []
         for owner, update in waiting:
             owner = owner or id or self.first or ""
@@ -88,7 +89,7 @@ class Connection:
         return any(call.method in NAMELESS for call in self.peer.in_flight.values())
 
     def loading(self, id: str) -> bool:
-        """Whether this session was asked for and is not there yet."""
+        """Whether a request is open that opens the session `id`."""
         return any(
             call.method in OPENINGS and fields.text(call.params, "sessionId") == id
             for call in self.peer.in_flight.values()

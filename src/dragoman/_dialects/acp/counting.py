@@ -22,8 +22,9 @@ _TOTAL: Final = ("totalTokens", "total_tokens")
 
 
 def usage_of(native: Any) -> Usage | None:
-    """Whether input includes what was cached, and output what was thought, differs: the reading is right whose
-    parts sum to the total (captures claude-agent-acp and codex-acp, copilot, opencode: hello)."""
+    """The token counts of a `usage` object; None if it has none. Agents differ in whether input includes
+    cached and output includes thought tokens: that reading is taken whose parts sum to the total (captures
+    claude-agent-acp and codex-acp, copilot, opencode: hello)."""
     fresh, out, read, written, thought, total = (
         fields.integer(native, *keys) for keys in (_INPUT, _OUTPUT, _READ, _WRITTEN, _THOUGHT, _TOTAL)
     )
@@ -45,7 +46,7 @@ def usage_of(native: Any) -> Usage | None:
 
 
 class Counting:
-    """The counts of one session."""
+    """The token counts and the cost of one session."""
 
     def __init__(self, *, fresh: bool) -> None:
         self._total = Usage()
@@ -56,13 +57,14 @@ class Counting:
         """What it had cost when the turn began; an earlier session's cost is not known until it is said."""
 
     def begin(self) -> None:
-        """A turn begins."""
+        """A turn begins: its counts start at nothing."""
         self._calls = None
         if self._cost is not None:
             self._paid, self._cost = self._cost, None
 
     def called(self, native: Any) -> ev.UsageUpdated | None:
-        """One call of the model, told with a chunk."""
+        """The event for one call of the model, whose counts came in `_meta.usage` of a chunk; None if there
+        are none."""
         usage = usage_of(native)
         if usage is None:
             return None
@@ -70,7 +72,8 @@ class Counting:
         return ev.UsageUpdated(scope="call", usage=usage)
 
     def standing(self, used: int | None, size: int | None, cost: Any, model: str | None) -> ev.UsageUpdated:
-        """A usage_update: how full the context is, and what the session has cost so far."""
+        """The event for a usage_update: tokens in the context, size of the context, cost of the session so
+        far."""
         native = fields.as_mapping(cost)
         amount = fields.number(native, "amount") if native.get("currency", "USD") == "USD" else None
         if amount is not None:
@@ -80,7 +83,8 @@ class Counting:
         )
 
     def settle(self, ended: ev.TurnEnded, rule: UsageRule, native: Any) -> ev.UsageUpdated | None:
-        """Fill in what the turn used. Returns what else is worth saying: counts that are not of the turn."""
+        """Put the turn's usage and cost on `ended`, by the agent's rule. Returns an event for counts that are
+        not those of the turn."""
         quota = fields.mapping(fields.mapping(native, "_meta"), "quota")
         said = usage_of(fields.mapping(native, "usage")) or usage_of(fields.mapping(quota, "token_count"))
         unknown = ended.outcome == "cancelled" and said is not None and not any(_counts(said))

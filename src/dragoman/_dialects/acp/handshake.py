@@ -20,8 +20,8 @@ _LATE_HISTORY: Final = frozenset(("gemini-cli",))
 
 
 class Handshake:
-    """How far it has come. `owe` sends a line; `release` lets go of whoever waits for a turn of a session, or of
-    any."""
+    """The state of the handshake. `owe` sends a line; `release` fails the prompts that wait in a session, or
+    in all of them."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Handshake:
                 self._open()
 
     def _refused(self, error: RpcError, id: str) -> None:
-        """An agent that does not take both shapes gets the old one alone."""
+        """The answer to initialize was an error: send the shape of version 1 alone, once."""
         if id == opening.RETRY:
             self.give_up(error, "initialize failed")
             return
@@ -121,7 +121,7 @@ class Handshake:
             self._ask(method, params, id)
 
     def is_set(self, command: str, id: str, answer: Response) -> None:
-        """A setting was answered. A session that is not as it should be shall not be worked in."""
+        """A setting was answered. A session whose own setting was refused takes no prompts."""
         self.settings.discard(id)
         session = self._connection.sessions.get(fields.text(answer.params, "sessionId") or "")
         if answer.error is None or session is None or session.lost is not None:
@@ -133,13 +133,14 @@ class Handshake:
     # --- giving up ---------------------------------------------------------------------------------------
 
     def give_up(self, error: RpcError, what: str) -> None:
-        """There is no session to work in, and will be none."""
+        """Record that no session can be opened, and fail all prompts that wait for one."""
         if self.lost is None:
             self.lost = self._fail(error, what)
             self._release(None)
 
     def _fail(self, error: RpcError, what: str) -> str:
-        """Whoever waits for a turn gets one that failed, and hears why."""
+        """Put an error and a failed turn, so that prompts that wait have an end. Returns the reason in
+        words."""
         info = t.error_info(error)
         if error.code == t.AUTH_REQUIRED:
             info.message = self._how_to_sign_in(error)

@@ -147,7 +147,7 @@ class Acp(Machine):
             self.owe(line)
 
     def _sent(self, request: Request) -> None:
-        """A request of the client's."""
+        """Take in a request of the client."""
         id, params = str(request.id), request.params
         session_id = fields.text(params, "sessionId")
         if session_id is None:
@@ -174,7 +174,8 @@ class Acp(Machine):
             self.ledger.put(ev.Error(message=info.message, code=info.code, scope="protocol"))
 
     def _guessed(self, answer: Response) -> str | None:
-        """What an answer is to, where the client's lines are missing: told by what it holds."""
+        """The method that an answer is to, by the fields of its result, where the stream has no lines of the
+        client."""
         if fields.integer(answer.result, "protocolVersion") is not None:
             return "initialize"
         if fields.text(answer.result, "sessionId") is not None:
@@ -185,7 +186,7 @@ class Acp(Machine):
         return "session/prompt" if unheard and self.ledger.busy() else None
 
     def _ended(self, answer: Response, id: str, result: Any = None) -> None:
-        """A command has its answer."""
+        """Put the end of a command, from its answer."""
         command = _COMMANDS.get(answer.method or "", answer.method)
         self.ledger.put(
             ev.CommandEnded(
@@ -203,7 +204,7 @@ class Acp(Machine):
         self._catch_up()
 
     def _opened(self, answer: Response, id: str) -> None:
-        """The answer to session/new, load, resume or fork."""
+        """Take in the answer to session/new, load, resume or fork."""
         connection, params = self._connection, answer.params
         if answer.error is not None:
             connection.deliver()
@@ -238,7 +239,7 @@ class Acp(Machine):
             self._connection.enter(session_id).answered(id, answer.result, answer.error)
 
     def _set(self, answer: Response, id: str) -> None:
-        """A mode, a model or an option was set."""
+        """Take in the answer to a request that sets a mode, a model or an option."""
         session = self._connection.sessions.get(fields.text(answer.params, "sessionId") or "")
         if answer.error is None and session is not None:
             session.enter_mode(fields.text(answer.params, "modeId"))
@@ -255,7 +256,8 @@ class Acp(Machine):
     # --- commands ----------------------------------------------------------------------------------------
 
     def takes_prompts(self, session: str | None) -> bool:
-        """Not before the session is there, with all its history, and set up."""
+        """Whether a session takes a prompt now: it is open, its history is complete, it is set up and has no
+        turn."""
         connection = self._connection
         id = session or connection.first
         if id is None or id not in connection.sessions or connection.loading(id):
@@ -288,7 +290,7 @@ class Acp(Machine):
         return nobody and isinstance(command, _ABOUT_A_SESSION) and self._handshake.lost is None
 
     def _catch_up(self) -> None:
-        """Say what had to wait."""
+        """Send the commands that waited, as far as they need not wait longer."""
         waiting, self._later = self._later, []
         for command in waiting:
             if self._too_early(command):
@@ -298,7 +300,7 @@ class Acp(Machine):
                 self.owe(line)
 
     def _fail_held(self, session: str | None) -> None:
-        """There will be no turn in a session, or in any: the one that has just failed was theirs."""
+        """Drop the prompts held for a session, or all: the turn that has just failed stands for theirs."""
         self._catch_up()
         first = self._connection.first
         doomed = [held for held in self._held if session is None or (held.session or first) == session]

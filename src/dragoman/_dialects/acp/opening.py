@@ -26,7 +26,7 @@ Ask = tuple[str, dict[str, Any]]
 
 
 class Opening(Struct, kw_only=True):
-    """What the first session shall be."""
+    """The settings of the first session."""
 
     cwd: str = ""
     mcp_servers: dict[str, Any] = field(default_factory=dict)
@@ -67,8 +67,8 @@ def initialize(offers: frozenset[str], version: int = 2) -> dict[str, Any]:
 
 
 def session(opening: Opening, agreement: Agreement) -> Ask:
-    """The request that opens a session: its method and params. An agent that cannot do it says so itself, and
-    then the recording has it too."""
+    """Method and params of the request that opens a session. What the agent cannot do is not checked: its
+    refusal is then a part of the recording."""
     params: dict[str, Any] = {
         "cwd": opening.cwd,
         "mcpServers": [
@@ -90,7 +90,7 @@ def session(opening: Opening, agreement: Agreement) -> Ask:
 
 
 def can_resume(agreement: Agreement) -> bool:
-    """Protocol 2 has it in any case."""
+    """Whether the agent can resume sessions; every agent of protocol 2 can."""
     offered = agreement.offers("loadSession") or agreement.offers("sessionCapabilities", "resume")
     return agreement.version >= 2 or offered
 
@@ -100,12 +100,13 @@ def can_fork(agreement: Agreement) -> bool:
 
 
 def can_close(agreement: Agreement) -> bool:
-    """Protocol 2 has it in any case."""
+    """Whether the agent can close sessions; every agent of protocol 2 can."""
     return agreement.version >= 2 or agreement.offers("sessionCapabilities", "close")
 
 
 def _server(name: str, native: Any, version: int) -> dict[str, Any]:
-    """An MCP server: named values instead of a mapping, and in protocol 2 always a type."""
+    """An MCP server in ACP's form: a list of named values in place of a mapping, and in protocol 2 always a
+    `type`."""
     server = fields.as_mapping(native)
     if "url" in server:
         headers = _named(server.get("headers"))
@@ -129,7 +130,7 @@ def _named(values: Any) -> list[dict[str, str]]:
 
 
 def settings(opening: Opening, session: Session, version: int) -> list[Ask]:
-    """The requests that make a new session what it shall be. What the agent does not know it will refuse."""
+    """The requests that set mode, model and options of a new session, where they differ from what it has."""
     requests = []
     wanted = next((id for mode in opening.modes if (id := mode_id(session, mode)) is not None), None)
     if wanted is None and opening.mode_required:
@@ -142,7 +143,8 @@ def settings(opening: Opening, session: Session, version: int) -> list[Ask]:
 
 
 def mode_id(session: Session, mode: str) -> str | None:
-    """The id of a mode: as it is, or the end of it where ids are urls (copilot), or by its name."""
+    """The id of a mode, by its id, by the end of its id where ids are urls (copilot), or by its name; None if
+    the session has no such mode."""
     for known in session.choices.modes:
         names = (known.id, known.id.rpartition("#")[2], known.name)
         if mode in names or mode.casefold() == (known.name or "").casefold():
@@ -151,7 +153,7 @@ def mode_id(session: Session, mode: str) -> str | None:
 
 
 def known_mode(session: Session, mode: str) -> str:
-    """Its id. Raises UsageError where there is no such mode."""
+    """The id of a mode. Raises UsageError if the session has no such mode."""
     id = mode_id(session, mode)
     if id is None:
         modes = ", ".join(known.id for known in session.choices.modes) or "none"
@@ -160,7 +162,7 @@ def known_mode(session: Session, mode: str) -> str:
 
 
 def known_option(session: Session, option: str) -> str:
-    """The same for options."""
+    """The id of an option. Raises UsageError if the session has no such option."""
     known = [t.option_id(item) for item in session.choices.options if isinstance(item, dict)]
     if option not in known:
         names = ", ".join(name for name in known if name is not None) or "none"
@@ -169,7 +171,8 @@ def known_option(session: Session, option: str) -> str:
 
 
 def set_mode(session: Session, id: str, version: int) -> Ask:
-    """Protocol 2 has no modes, only an option of that category; in protocol 1 some agents have only that."""
+    """The request that sets a mode. Protocol 2 has no modes, only an option of that category; some agents of
+    protocol 1 have only that, too."""
     option = t.option_id(t.option_in(session.choices.options, "mode"))
     if version >= 2 or (option is not None and not session.choices.has_modes):
         return set_option(session, option or "mode", id, version)
@@ -177,8 +180,8 @@ def set_mode(session: Session, id: str, version: int) -> Ask:
 
 
 def set_model(session: Session, model: str, version: int) -> Ask:
-    """As an option if it has such a value; models of their own are the older way (codex-acp has both, with
-    different names)."""
+    """The request that sets a model: the option of category model, if it has this value; else
+    session/set_model, the older way (codex-acp has both, with different names)."""
     option = t.option_in(session.choices.options, "model")
     old = any(fields.text(known, "modelId") == model for known in session.choices.models)
     if version >= 2 or (option and not (old and all(v.get("value") != model for v in t.values_of(option)))):

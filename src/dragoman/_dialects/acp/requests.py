@@ -73,7 +73,8 @@ class Requests:
         return None
 
     def _unserved(self, request: jsonrpc.Request) -> bytes:
-        """opencode writes files through its client even where that was not offered (capture write_nofs)."""
+        """A refusal of a host call that was not offered: opencode writes files through its client all the
+        same (capture write_nofs)."""
         return self._peer.refuse(request.id, f"This client does not offer {request.method}")
 
     def on_cancel(self, id: Any) -> bytes | None:
@@ -136,7 +137,8 @@ class Requests:
         return self._peer.answer(asked.id, {"content": command.result} if plain else command.result)
 
     def cancel_lines(self, session: Session) -> list[bytes]:
-        """After session/cancel the agent waits until what it asked is answered with cancelled."""
+        """The answers `cancelled` to all open requests of a session: after session/cancel the agent waits for
+        them."""
         answers: dict[str, Any] = {
             PERMISSION: {"outcome": {"outcome": "cancelled"}},
             QUESTION: {"action": "cancel"},
@@ -168,7 +170,8 @@ class Requests:
 
 
 def _call_of(params: Any, session: Session) -> str | None:
-    """The tool call that works on the file, or runs the command, that the client is asked for."""
+    """The id of the open tool call for which the client is asked: by the `path` of a file, or by `command`
+    and `args` of a terminal."""
     command = fields.text(params, "command")
     if command is None:
         return session.tools.at(fields.text(params, "path"))
@@ -177,9 +180,9 @@ def _call_of(params: Any, session: Session) -> str | None:
 
 
 def _choice(command: c.Answer, options: list[ev.PermissionOption]) -> str | None:
-    """The option that says what was decided; None if there is none, which only a denial can do without. An answer that
-    is to last is kept by our own policy: an agent that keeps it may take it for more than was meant (to Gemini CLI
-    one edit is every edit), so its lasting options are only ever chosen by their ids."""
+    """The id of the option that an answer chooses; None for a denial without an option. An answer that is to
+    last is kept by our own policy, because an agent may take it for more than was meant (to Gemini CLI one
+    edit is every edit): an agent's lasting options are chosen by id alone."""
     if command.updated_input is not None:
         raise UsageError("a permission of an ACP agent cannot be granted with another input")
     if command.option is not None:

@@ -20,7 +20,7 @@ _MODE_CHUNK: Final = "[MODE_UPDATE] "
 
 
 class Agreement(Struct):
-    """What initialize settled, for all sessions of the connection."""
+    """The outcome of initialize, for all sessions of the connection."""
 
     settled: bool = False
     version: int = 1
@@ -31,7 +31,7 @@ class Agreement(Struct):
     auth_methods: list[Any] = field(default_factory=list)
 
     def offers(self, *path: str) -> bool:
-        """Whether the agent said it can do something: `{}` and true are yes, null and false are no."""
+        """Whether the agent's capabilities have this path: `{}` and true are yes, null and false are no."""
         value: Any = self.capabilities
         for key in path:
             value = fields.value(value, key)
@@ -39,7 +39,7 @@ class Agreement(Struct):
 
 
 class Session:
-    """All that is known of one session. The ledger's current session is this one while it is at work."""
+    """The state of one session. It is the ledger's current session whenever it is called."""
 
     def __init__(self, id: str, ledger: Ledger, agreement: Agreement, *, fresh: bool = False) -> None:
         self.id = id
@@ -103,7 +103,7 @@ class Session:
     # --- what is known of it -----------------------------------------------------------------------------
 
     def open(self, params: Any, result: Any, *, resumed: bool) -> None:
-        """The agent's answer to session/new, load, resume or fork."""
+        """Take in the agent's answer to session/new, load, resume or fork."""
         self.choices = t.choices_of(result)
         self.commands = t.commands_of(fields.items(result, "availableCommands")) or self.commands
         self.cwd = fields.text(params, "cwd") or self.cwd
@@ -127,13 +127,13 @@ class Session:
         )
 
     def appear(self) -> None:
-        """The agent speaks of a session whose beginning is not in the stream."""
+        """Start a session that the agent names and whose opening is not in the stream."""
         if not self.started:
             self.started = True
             self._ledger.put(ev.SessionStarted(synthesized=True))
 
     def _changed(self, **fields: Any) -> None:
-        """Say what changed; the ledger leaves out what did not."""
+        """Put facts about the session; the ledger leaves out those that did not change."""
         if self.started:
             self._ledger.put(ev.SessionStarted(**fields))
 
@@ -157,7 +157,7 @@ class Session:
             self._changed(model=model)
 
     def set_options(self, options: list[Any]) -> None:
-        """All options as they stand now; some of them are the mode, the model or the effort."""
+        """Take in `configOptions`: all options; some of them are the mode, the model or the effort."""
         if options == self.choices.options:
             return
         self.choices.options = options
@@ -170,7 +170,7 @@ class Session:
     # --- turns -------------------------------------------------------------------------------------------
 
     def prompted(self, request_id: str, native: Any) -> None:
-        """The client sent session/prompt. While a turn is open it is one more message in it."""
+        """The client sent session/prompt: it begins a turn, or is one more message in the open one."""
         words, blocks = text_and_blocks(native)
         self.end_replay()
         self.prompts[request_id] = words
@@ -185,7 +185,8 @@ class Session:
         self._prompt, self._underway = prompt, False
 
     def answered(self, request_id: str, result: Any, error: RpcError | None) -> None:
-        """The answer to session/prompt: in protocol 1 the turn's end, in protocol 2 a receipt."""
+        """Take in the answer to session/prompt: in protocol 1 the end of the turn, in protocol 2 a
+        receipt."""
         self.prompts.pop(request_id, None)
         stop = fields.text(result, "stopReason")
         receipt = error is None and stop is None and self._agreement.version >= 2
@@ -213,7 +214,7 @@ class Session:
         self._prompt, self._underway = None, False
 
     def _state(self, update: m.StateChanged) -> None:
-        """Protocol 2: the turn ends when the session is idle, whoever began it."""
+        """A state_update of protocol 2: `idle` ends the turn, `running` begins one that no prompt began."""
         if update.state == "running" and not self._replaying:
             if not self.busy:
                 self._begin(None)
@@ -229,7 +230,7 @@ class Session:
         self._ledger.put(ev.SessionStatus(status=update.state or "unknown"))
 
     def _sign_of_life(self) -> None:
-        """Where the client's lines are missing, what the agent says must be in some turn."""
+        """Begin a turn for what the agent says, where the stream has no lines of the client."""
         if not self._ledger.heard_client and not self._replaying and not self.busy:
             self._begin(None)
             self._ledger.put(ev.TurnStarted(synthesized=True))
@@ -237,7 +238,7 @@ class Session:
     # --- history -----------------------------------------------------------------------------------------
 
     def begin_replay(self, method: str) -> None:
-        """The client asked for the session; until its next prompt, what is said was said before."""
+        """The client asked for an old session: what the agent says until the next prompt is history."""
         self.catching_up = self._agreement.late_history and method == "session/load"
         self._texts.forget()
         self.tools = Tools(self._ledger, self._servers, replay=True)
@@ -292,7 +293,7 @@ class Session:
         self.tools.see(tool, null_clears=self._agreement.version >= 2)
 
     def ask(self, tool: m.ToolUpdate) -> Call:
-        """A tool call as a permission request shows it."""
+        """The call of a permission request, which may be the first line about it."""
         self._sign_of_life()
         self._texts.close()
         return self.tools.ask(tool)

@@ -27,7 +27,7 @@ class Terminal(Struct):
 
 
 class Terminals:
-    """The terminals of one session, in the ledger's current session."""
+    """The terminals of one session."""
 
     def __init__(self, ledger: Ledger, *, replay: bool) -> None:
         self._ledger = ledger
@@ -38,17 +38,18 @@ class Terminals:
         return self._known.setdefault(terminal_id, Terminal())
 
     def of(self, call_id: str) -> list[Terminal]:
-        """The terminals that a call shows."""
+        """The terminals that a tool call embeds."""
         return [terminal for terminal in self._known.values() if terminal.call_id == call_id]
 
     def tie(self, terminal_id: str, call_id: str) -> None:
-        """A tool call shows this terminal; what it said before is the tool's output now."""
+        """A tool call embeds this terminal: its output so far and from now on is the tool's."""
         terminal = self.find(terminal_id)
         terminal.call_id = call_id
         self._tell(terminal_id, terminal)
 
     def heard(self, meta: dict[str, Any], call_id: str) -> None:
-        """The `_meta` of a tool call (captures codex-acp and claude-agent-acp: shell_zedmeta, shell_noterm)."""
+        """Take in the terminals in `_meta` of a tool call (captures codex-acp and claude-agent-acp:
+        shell_zedmeta, shell_noterm)."""
         info, exit = fields.mapping(meta, "terminal_info"), fields.mapping(meta, "terminal_exit")
         for said in (
             info,
@@ -64,13 +65,13 @@ class Terminals:
             self.exited(fields.text(exit, "terminal_id") or call_id, exit, "exit_code")
 
     def grew(self, terminal_id: str, data: str) -> None:
-        """More output, in base64."""
+        """Add output, given in base64."""
         terminal = self.find(terminal_id)
         self._decode(terminal, data)
         self._tell(terminal_id, terminal)
 
     def shows(self, terminal_id: str, output: str | None = None, data: str | None = None) -> None:
-        """All of its output, as text or in base64."""
+        """Replace the output, given as text or in base64."""
         terminal = self.find(terminal_id)
         before, terminal.output, terminal.rest = terminal.output, output or "", b""
         if data is not None:

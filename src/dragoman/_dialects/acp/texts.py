@@ -25,7 +25,7 @@ _KINDS: Final[dict[type[m.Update], Kind]] = {
 
 
 class Run(NamedTuple):
-    """What makes two chunks in a row parts of one block."""
+    """The kind, message and parent that chunks in a row share if they are one block."""
 
     kind: Kind
     given: str | None
@@ -34,7 +34,7 @@ class Run(NamedTuple):
 
 
 class Texts:
-    """The messages of one session; the ledger's current session is meant throughout."""
+    """The messages of one session."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -48,17 +48,17 @@ class Texts:
 
     @property
     def answer(self) -> str | None:
-        """The last thing that the agent said to the user since `forget`."""
+        """The agent's last text to the user since `forget`."""
         return "".join(self._parts) if self._run and self._parts else self._answer
 
     def forget(self) -> None:
-        """Another turn, or another playing back: block numbers begin again."""
+        """Begin the block numbers again, for another turn or another history."""
         self.close()
         self._answer = None
         self._blocks = {}
 
     def close(self) -> None:
-        """Something else comes: the open block is whole."""
+        """End the open block, because something else follows."""
         if self._run is not None:
             self._ledger.close_text()
             self._answer = self.answer
@@ -67,7 +67,7 @@ class Texts:
     # --- the agent ---------------------------------------------------------------------------------------
 
     def agent(self, chunk: m.AgentChunk | m.ThoughtChunk, words: str | None, *, replay: bool) -> None:
-        """A chunk, and its text where it is plain text."""
+        """Take in a chunk of the agent; `words` is its text, None if it is not plain text."""
         run = Run(_KINDS[type(chunk)], chunk.messageId, parent_of(chunk) if chunk.meta else None)
         if words is None:
             if chunk.content:
@@ -80,7 +80,7 @@ class Texts:
             self._grow(run, words, replay)
 
     def whole(self, message: m.AgentMessage | m.AgentThought, *, replay: bool) -> None:
-        """All that a message says. An empty one only announces the chunks to come."""
+        """Take in a whole message of the agent. One without content only announces the chunks to come."""
         run = Run(_KINDS[type(message)], message.messageId, parent_of(message))
         if message.content:
             if run.given is not None:
@@ -105,7 +105,7 @@ class Texts:
             self._parts.append(delta.text)  # as the ledger made it whole
 
     def _say(self, run: Run, content: Any, replay: bool) -> None:
-        """A message that comes all at once."""
+        """Put a message that comes in one line."""
         self.close()
         words, blocks = _read(content)
         message_id, block = self._next(run.given)
@@ -127,7 +127,7 @@ class Texts:
     # --- the user, in the agent's words ------------------------------------------------------------------
 
     def user(self, update: m.UserChunk | m.UserMessage, *, prompt: str | None, replay: bool) -> None:
-        """What the agent says that the user said: history, or an echo of the prompt."""
+        """Take in a message in the user's name: history, or an echo of the prompt."""
         words, blocks = _read(update.content if update.content else None)
         if words is None and not blocks:
             return
@@ -148,7 +148,7 @@ class Texts:
         )
 
     def _next(self, given: str | None) -> tuple[str, int]:
-        """The id and number of the block that begins now."""
+        """Message id and number of the block that begins."""
         if given is None:
             self._made += 1
             return f"m{self._made}", 0
@@ -166,7 +166,7 @@ def chunk_text(chunk: m.Chunk) -> str | None:
 
 
 def parent_of(update: m.Update) -> str | None:
-    """The tool call whose subagent speaks, where the agent says so."""
+    """The id of the tool call whose subagent sent an update, where `_meta.claudeCode` has it."""
     return fields.text(fields.mapping(update.meta, "claudeCode"), "parentToolUseId")
 
 

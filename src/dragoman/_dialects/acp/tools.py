@@ -30,7 +30,7 @@ _OUTPUTS: Final = ("output", "stdout", "formatted_output", "aggregated_output", 
 
 
 class Call(Struct):
-    """A call as it stands: every update changes some of it."""
+    """A tool call as all updates so far left it."""
 
     id: str
     parent: str | None = None
@@ -49,7 +49,7 @@ class Call(Struct):
 
 
 class Tools:
-    """The calls of one session, live ones or replayed ones, in the ledger's current session."""
+    """The calls of one session: live ones, or those of its history."""
 
     def __init__(self, ledger: Ledger, servers: Iterable[str] = (), *, replay: bool = False) -> None:
         self.terminals = Terminals(ledger, replay=replay)
@@ -63,7 +63,7 @@ class Tools:
         return self._calls.get(call_id) if call_id is not None else None
 
     def at(self, path: str | None) -> str | None:
-        """The open call that works on a file, if it is only one."""
+        """The id of the open call with this path among its locations; None if there is not exactly one."""
         ids = [
             call.id
             for call in self._calls.values()
@@ -72,7 +72,8 @@ class Tools:
         return ids[0] if len(ids) == 1 else None
 
     def running(self, command: str | None) -> str | None:
-        """The open call that runs just this command, if it is only one. Agents show it in their title, or quoted."""
+        """The id of the open call that runs this command, by its input or its title, which may be quoted;
+        None if there is not exactly one."""
         ids = [
             call.id
             for call in self._calls.values()
@@ -83,7 +84,7 @@ class Tools:
         return ids[0] if len(ids) == 1 else None
 
     def abandon(self) -> None:
-        """The history is over: what it left open did not end in it."""
+        """End the calls that the history left open."""
         for call in self._calls.values():
             if self._ledger.tool_open(call.id, replay=self._replay):
                 self._ledger.put(
@@ -99,7 +100,7 @@ class Tools:
     # --- updates -----------------------------------------------------------------------------------------
 
     def see(self, update: m.ToolUpdate, *, null_clears: bool = False) -> Call:
-        """An update of a call, or the first that is heard of it."""
+        """Take in an update of a call; the first one starts it. Returns the call."""
         call, new = self._call(update)
         changed = _take(call, update, null_clears)
         ending = _ENDS.get(update.status)
@@ -115,7 +116,7 @@ class Tools:
         return call
 
     def grow(self, chunk: m.ToolContentChunk) -> None:
-        """One more piece of content."""
+        """Add one piece of content to a call."""
         call, new = self._call(m.ToolUpdate(toolCallId=chunk.toolCallId))
         if new:
             self._start(call, None)
@@ -125,7 +126,8 @@ class Tools:
         self._tie(call)
 
     def ask(self, update: m.ToolUpdate) -> Call:
-        """A call as a permission request tells of it: often the first that is heard, sometimes in other words."""
+        """Take in the call of a permission request: often the first line about it, sometimes with other
+        titles. Returns the call."""
         call = self.find(update.toolCallId)
         if call is None:
             call = self.see(update)
@@ -149,7 +151,8 @@ class Tools:
         return call, True
 
     def _parted(self, name: str) -> tuple[str | None, str]:
-        """The MCP server, if it is a tool of one, and the tool's own name. OpenCode says `<server>_<tool>`."""
+        """The MCP server of a tool, None if it has none, and the tool's own name. OpenCode writes
+        `<server>_<tool>`."""
         for server in self._servers:
             prefix = _ODD.sub("_", server) + "_"
             if name.startswith(prefix):
@@ -179,7 +182,8 @@ class Tools:
     def _put_update(
         self, call: Call, changed: set[str], status: str | None, ending: ev.ToolStatus | None
     ) -> None:
-        """What is told with the end is not told before it."""
+        """Put what changed, except content and result of a call that ends with the same line: the end has
+        them."""
         told = changed - {"content", "result"} if ending is not None else changed
         if not told and ending is not None:
             return
@@ -259,8 +263,8 @@ class Tools:
         return block
 
     def _output(self, call: Call, blocks: list[ContentBlock]) -> str | None:
-        """The result in words: the raw one if it is text (content may be dressed up for showing), else the
-        content, else what a terminal showed, else the text in the raw one."""
+        """The result as text: `rawOutput` if it is a string (content may be dressed up for showing), else the
+        text of the content, else the output of its terminals, else the text inside `rawOutput`."""
         if isinstance(call.result, str) and call.result:
             return call.result
         shown = text_of(blocks)
@@ -280,18 +284,19 @@ class Tools:
 
 
 def _mcp_output(result: Any) -> str | None:
-    """What an MCP server said, as codex-acp passes it on; or why it did not."""
+    """The text of an MCP result as codex-acp passes it on, `result.content`; else the message of its
+    `error`."""
     said = [fields.text(block, "text") for block in fields.items(fields.mapping(result, "result"), "content")]
     return "\n".join(filter(None, said)) or fields.text(fields.mapping(result, "error"), "message")
 
 
 def _structured(call: Call) -> Any:
-    """The result where it is more than text."""
+    """`rawOutput` where it is more than text, else the `toolResponse` of claude-agent-acp."""
     return call.response if call.result is None or isinstance(call.result, str) else call.result
 
 
 def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> set[str]:
-    """Take in what an update says; the names of what it changed."""
+    """Copy an update's fields to a call. Returns the names of those that changed."""
     changed = set()
     if update.title is not None and update.title != call.title:
         call.title = update.title
@@ -320,7 +325,8 @@ def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> set[str]:
 
 
 def _name(update: m.ToolUpdate) -> str:
-    """The tool's name. Few agents say it: gemini in the id, opencode as the first title; else the kind must do."""
+    """The tool's name, from where the agent has it: a field, `_meta`, the id (gemini), the first title
+    (opencode); else its kind."""
     meta = update.meta or {}
     server, tool = fields.text(update.rawInput, "server"), fields.text(update.rawInput, "tool")
     if meta.get("is_mcp_tool_call") and server and tool:  # codex-acp has it in the input alone
@@ -347,7 +353,7 @@ def _kind(said: str | None, name: str) -> ev.ToolKind:
 
 
 def _locations(native: Any) -> list[ev.Location]:
-    """As {path, line}, or as bare paths."""
+    """The `locations` of a call: objects with path and line, or bare paths."""
     found = []
     for item in native if isinstance(native, list) else []:
         path = item if isinstance(item, str) else fields.text(item, "path")

@@ -25,12 +25,13 @@ _OUTCOMES: Final[dict[str | None, ev.TurnOutcome]] = {
 
 
 def outcome_of(stop_reason: str | None) -> ev.TurnOutcome:
-    """An agent that stops for a reason of its own has stopped by itself."""
+    """The outcome of a turn by its `stopReason`; one that is unknown counts as completed."""
     return _OUTCOMES.get(stop_reason, "completed")
 
 
 def error_info(error: RpcError) -> ev.ErrorInfo:
-    """A JSON-RPC error. Often only its data says what is wrong ("Internal error", {"details": …})."""
+    """An error from a JSON-RPC error. Its `data` often has the only useful words ("Internal error",
+    {"details": …})."""
     data = error.data
     details = fields.value(data, "details") if isinstance(data, dict) else data
     extra = details if isinstance(details, str) and details not in error.message else None
@@ -39,7 +40,7 @@ def error_info(error: RpcError) -> ev.ErrorInfo:
 
 
 def rpc_error(native: Any) -> RpcError:
-    """The error inside a state_update."""
+    """The `error` of a state_update as a JSON-RPC error."""
     code = fields.integer(native, "code")
     return RpcError(
         code=code if code is not None else INTERNAL_ERROR,
@@ -52,7 +53,8 @@ def rpc_error(native: Any) -> RpcError:
 
 
 def agent_ready(result: Any) -> ev.AgentReady:
-    """Protocol 1 prefixes its fields with `agent`, protocol 2 does not."""
+    """The event for the answer to initialize. Protocol 1 prefixes its fields with `agent`, protocol 2 does
+    not."""
     info = fields.mapping(result, "agentInfo") or fields.mapping(result, "info")
     version = fields.value(result, "protocolVersion")
     return ev.AgentReady(
@@ -66,7 +68,7 @@ def agent_ready(result: Any) -> ev.AgentReady:
 
 
 def ways_in(methods: list[Any]) -> str:
-    """What a user can do to sign in, in words."""
+    """The agent's `authMethods` as a text for people."""
     ways = []
     for method in methods:
         if isinstance(method, dict):
@@ -85,7 +87,7 @@ def ways_in(methods: list[Any]) -> str:
 
 
 class Choices(Struct):
-    """What can be chosen in a session, and what is."""
+    """The options, modes and models of a session, and the current ones."""
 
     options: list[Any] = field(default_factory=list)
     modes: list[ev.Mode] = field(default_factory=list)
@@ -98,8 +100,8 @@ class Choices(Struct):
 
 
 def choices_of(result: Any) -> Choices:
-    """From the answer to session/new, load, resume or fork. Modes and models of their own are the older way,
-    options with a category the newer one; many agents give both."""
+    """The choices in the answer to session/new, load, resume or fork. Modes and models of their own are the
+    older way, options with a category the newer one; many agents have both."""
     options = fields.items(result, "configOptions")
     mode, model, effort = (option_in(options, category) for category in ("mode", "model", "thought_level"))
     old_modes, old_models = fields.mapping(result, "modes"), fields.mapping(result, "models")
@@ -115,7 +117,7 @@ def choices_of(result: Any) -> Choices:
 
 
 def option_in(options: list[Any], category: str) -> dict[str, Any]:
-    """The option of a category; none is empty."""
+    """The option of a category; an empty object if there is none."""
     return next((item for item in options if fields.value(item, "category") == category), {})
 
 
@@ -161,7 +163,8 @@ _PLAN_STATUS: Final = ("pending", "in_progress", "completed")
 
 
 def plan_of(native: list[Any] | None) -> ev.PlanUpdated:
-    """`text` (and `title`, `description`) are what older agents call an entry's content."""
+    """The event for a plan's `entries`. Older agents have an entry's text in `text`, `title` or
+    `description`."""
     entries = []
     for item in native or []:
         entry = {"content": item} if isinstance(item, str) else item if isinstance(item, dict) else {}

@@ -12,7 +12,8 @@ from dragoman._wire import fields
 
 
 def file_change(call_id: str, result: Any) -> FileChanged | None:
-    """The change that Write, Edit, MultiEdit or NotebookEdit reports (capture tools_basic)."""
+    """The change in the result of Write, Edit, MultiEdit or NotebookEdit; None if it has none (capture
+    tools_basic)."""
     if not isinstance(result, dict):
         return None
     notebook = fields.text(result, "notebook_path")
@@ -41,8 +42,8 @@ def file_change(call_id: str, result: Any) -> FileChanged | None:
 
 
 def change_of(call_id: str, input: Any, result: Any, text: str, *, failed: bool) -> FileChanged | None:
-    """What an edit did to its file, or tried to. Inside subagents results have no structure, so there is only
-    the input and the text to tell from (capture subagent_bidi)."""
+    """The change that an edit made, or tried to make. Results inside subagents have no structure: there the
+    call's input and the result's text must do (capture subagent_bidi)."""
     change = file_change(call_id, result)
     path = fields.text(input, "file_path") or fields.text(input, "notebook_path")
     if change is None and path is not None:
@@ -62,7 +63,8 @@ _BACKGROUND: Final = ("Command running in background with ID", "Async agent laun
 
 
 def in_background(result: Any, text: str = "") -> bool:
-    """The call only says that its work goes on in the background (captures bash_background, subagent_bidi)."""
+    """Whether a result only says that the work goes on in the background (captures bash_background,
+    subagent_bidi)."""
     if isinstance(result, dict):
         launched = result.get("status") == "async_launched"
         return launched or fields.text(result, "backgroundTaskId") is not None
@@ -74,7 +76,7 @@ _BACKGROUND_EXIT: Final = re.compile(r"\(exit code (\d{1,3})\)")
 
 
 def exit_code(output: str) -> int | None:
-    """The exit code that a failed Bash begins its output with (capture tool_error)."""
+    """The exit code at the beginning of a failed Bash's output (capture tool_error)."""
     match = _EXIT.match(output)
     return int(match[1]) if match else None
 
@@ -83,7 +85,7 @@ def exit_code(output: str) -> int | None:
 
 
 class Notification(Struct):
-    """A background task has something to say; the CLI writes it as a user message."""
+    """A message of a background task, which the CLI writes in the user's name."""
 
     text: str
     task_id: str | None = None
@@ -127,7 +129,7 @@ class TaskPlan:
         self._entries: dict[str, PlanEntry] = {}
 
     def used(self, name: str, input: Any, result: Any) -> list[PlanEntry] | None:
-        """A tool has completed: the whole list if it changed, else None."""
+        """Take in a completed tool. Returns the whole list if it changed, else None."""
         arguments, outcome = fields.as_mapping(input), fields.as_mapping(result)
         before = self._entries.copy()
         if name == "TodoWrite":
@@ -155,7 +157,8 @@ class TaskPlan:
 
 
 def _entries(items: list[dict[str, Any]], key: str) -> dict[str, PlanEntry]:
-    """By id, where there is one; a new one each time, so that a list that was handed out stays as it was."""
+    """Plan entries by id, or by place where they have none. Always new ones, so that lists handed out before
+    stay as they were."""
     entries: dict[str, PlanEntry] = {}
     for item in items:
         if (text := fields.text(item, key)) is not None:

@@ -37,7 +37,7 @@ class Call(Struct):
 
 
 class Calls:
-    """The calls that have not ended, and what they left behind for later ones."""
+    """The calls that have not ended, their subagents and tasks, and the plan."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -65,7 +65,7 @@ class Calls:
         self._ledger.put(started)
 
     def speaks(self, parent: str | None, message: m.Assistant | m.User) -> None:
-        """A line from inside a subagent: the first sign of it, where no task_started came."""
+        """Start the subagent that a line is from, if no task_started did."""
         if parent is not None and parent not in self._agents:
             self._agents.add(parent)
             self._ledger.put(
@@ -79,7 +79,8 @@ class Calls:
             )
 
     def refused(self, message: m.PermissionDenied) -> None:
-        """The agent's own rules denied a tool; nobody was asked."""
+        """A tool denied by the agent's own rules: a permission request that nobody was asked, and its
+        answer."""
         call_id = message.tool_use_id
         request_id = call_id or message.uuid or ""
         call = self._calls.get(call_id) if call_id is not None else None
@@ -109,8 +110,8 @@ class Calls:
         )
 
     def progress(self, message: m.ToolProgress) -> None:
-        """The id is made up for shells (`bash-progress-0`); the call is then named as the parent
-        (capture tool_progress_remote). The specification has it the plain way."""
+        """A tool_progress. The id of a shell's is made up (`bash-progress-0`), and the call's id is in
+        parent_tool_use_id (capture tool_progress_remote); the specification has the call's own id."""
         ids = (message.tool_use_id, message.parent_tool_use_id)
         call_id = next((id for id in ids if id in self._calls), message.tool_use_id)
         if call_id is not None:
@@ -123,7 +124,8 @@ class Calls:
     # --- results -----------------------------------------------------------------------------------------
 
     def end(self, result: dict[str, Any], structured: Any, meta: dict[str, Any], parent: str | None) -> None:
-        """A tool_result block. `structured` is the line's own tool_use_result, if it can only mean this one."""
+        """Take in a tool_result block. `structured` is the line's tool_use_result, None if the line has
+        several results."""
         call_id, content = fields.text(result, "tool_use_id"), result.get("content")
         if call_id is None:
             return
@@ -162,7 +164,7 @@ class Calls:
         )
 
     def skip(self, call_id: str) -> None:
-        """A hook put the call off; the turn ended without it (capture hook_defers)."""
+        """End a call that a hook put off: the turn ended without it (capture hook_defers)."""
         if self._ledger.tool_open(call_id):
             self._close(ev.ToolEnded(call_id=call_id, status="skipped", parent=self.parent_of(call_id)))
 
@@ -173,7 +175,8 @@ class Calls:
     def _status(
         self, call_id: str, call: Call, text: str, structured: Any, meta: dict[str, Any]
     ) -> ev.ToolStatus:
-        """A denial, an interrupt and a failure look alike on the wire: is_error and a text."""
+        """The status of a call that ended with is_error: a denial, an interrupt and a failure differ in
+        nothing else but their text."""
         if self._ledger.tool_denied(call_id) or text.startswith(_DENIED):
             return "declined"
         if fields.value(meta.get("permission_decision"), "decision") == "reject":
@@ -265,13 +268,14 @@ class Calls:
 
 
 def _repeats_the_task(call: Call, message: m.Task) -> bool:
-    """2.1.197, of a subagent that is waited for: its report is not here but in the result (capture subagent)."""
+    """Whether a notification only repeats the task of a subagent: in 2.1.197 the report is in the tool's
+    result (capture subagent)."""
     task = fields.value(call.input, "description")
     return not call.background and message.status == "completed" and message.summary == task
 
 
 def _task_status(message: m.Task) -> ev.SessionStatus:
-    """A task of no call that we know."""
+    """The event for a task that belongs to no known call."""
     status = (message.patch or {}).get("status") or message.status or message.subtype.removeprefix("task_")
     return ev.SessionStatus(
         status=f"task_{status}",

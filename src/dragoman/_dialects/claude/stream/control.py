@@ -130,7 +130,8 @@ class Controls:
     def _resolved(
         self, request_id: str, request: dict[str, Any], said: dict[str, Any], error: str | None
     ) -> ev.PermissionResolved:
-        """An answer that the CLI cannot accept counts as denied."""
+        """The event for an answer to a permission request. One that the CLI cannot accept counts as a
+        denial."""
         updated = said.get("updatedInput")
         acceptable = isinstance(updated, dict) or (updated is None and self._takes_bare_allow())
         if error is None and said.get("behavior") == "allow" and acceptable:
@@ -216,7 +217,7 @@ class Controls:
 
 
 def request(subtype: str, request_id: str, params: dict[str, Any]) -> bytes:
-    """A request of ours."""
+    """The line of a control request."""
     return _line(
         {"type": "control_request", "request_id": request_id, "request": {"subtype": subtype, **params}}
     )
@@ -288,13 +289,14 @@ def _question_answered(
 
 
 def _mcp_call(request: dict[str, Any]) -> str | None:
-    """The tool call that an MCP message is made for."""
+    """The id of the tool call that an MCP message is made for, in its `params._meta`."""
     params = fields.mapping(request.get("message"), "params")
     return fields.text(params.get("_meta"), "claudecode/toolUseId")
 
 
 def _mcp_reply(request: dict[str, Any], command: c.Reply) -> dict[str, Any]:
-    """An answer of a server that lives in the client. A notification gets one too, and no opinion is a refusal."""
+    """The answer of an MCP server in the client. A notification gets one too; without a result it is an
+    error."""
     id = fields.value(request.get("message"), "id")
     if id is None:
         return {"jsonrpc": "2.0", "result": {}}
@@ -324,7 +326,7 @@ def _error(request_id: str, error: str) -> bytes:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    """A line that is JSON whatever went into it: a line that is not would end the CLI."""
+    """A line that is always JSON: one that is not would end the CLI."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:

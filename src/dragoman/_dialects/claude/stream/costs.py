@@ -46,7 +46,8 @@ class Costs:
         return round(total - before, _CENTS) if before is not None and total >= before else total
 
     def api_ms(self, result: m.Result, cost: float | None) -> float | None:
-        """Absent for the first turn of a resumed session whose total goes back to before this process."""
+        """The turn's time in the API; None for the first turn of a resumed session, whose total began before
+        this process."""
         total, before = result.duration_api_ms, self._api_ms
         if total is None or total < 0:
             return None
@@ -57,7 +58,8 @@ class Costs:
         return None if resumed else total
 
     def _said(self, result: m.Result) -> float | None:
-        """The turn's own cost, where the CLI says it."""
+        """The turn's own cost, the sum over `model_usage_since_last_result`; None where the CLI does not send
+        that."""
         models = result.model_usage_since_last_result
         if models is None:
             return None

@@ -111,13 +111,14 @@ class ClaudeStream(Machine):
     # --- sessions and turns ------------------------------------------------------------------------------
 
     def _session_changed(self, session: str) -> None:
-        """/clear goes on under another id; 2.1.197 does so without a word (capture slash_various)."""
+        """Go on under another session id, after /clear; 2.1.197 has no other sign of it (capture
+        slash_various)."""
         if self.ledger.facts():
             self.ledger.put(ev.SessionUpdated(session_id=session))
         self.ledger.name_session(session)
 
     def _init(self, message: m.Init) -> None:
-        """Comes with every turn, and not always first."""
+        """Take in an init. One comes with every turn, and not always first."""
         facts = translate.session_facts(message, self._ready)
         facts.resumed = bool(self.resumed) and not self.ledger.facts()
         self.ledger.put(facts)
@@ -253,7 +254,8 @@ class ClaudeStream(Machine):
     def _say(
         self, said: m.ApiMessage, message_id: str | None, parent: str | None, kind: ev.MessageKind = "text"
     ) -> None:
-        """The blocks of an assistant's message: text, thinking, tool calls, results of the API's own tools."""
+        """Put the blocks of an assistant's message: text, thinking, tool calls, results of the API's own
+        tools."""
         for block in parts_of(said.content):
             native = {"type": "text", "text": block} if isinstance(block, str) else block
             if not isinstance(native, dict):
@@ -304,7 +306,8 @@ class ClaudeStream(Machine):
             self._user(m.User(message=user, uuid=message.uuid))
 
     def _flat_answer(self, message: m.FlatMessage) -> None:
-        """Pieces first, where it is partial (specification 004 §7.5), then whole under the same id."""
+        """Take in a flat message of the assistant: partial ones first (specification 004 §7.5), then the
+        whole under the same id."""
         text = text_of_content(message.content)
         if message.partial:
             self._partial.add(message.id)

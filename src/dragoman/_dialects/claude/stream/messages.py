@@ -23,7 +23,7 @@ class Native(Struct, kw_only=True, gc=False):
 
 class ApiMessage(Struct):
     """A message of the Messages API; the CLI sends one content block a line. Content stays plain JSON: its
-    blocks are the API's, of kinds that come and go (see vendors/anthropic_content)."""
+    blocks are the API's, of kinds that come and go (see _wire/content)."""
 
     id: str | None = None
     role: str | None = None

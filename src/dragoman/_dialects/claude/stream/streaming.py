@@ -17,7 +17,7 @@ from dragoman._wire.ledger import Ledger
 
 
 class Streaming:
-    """The message that is being streamed, and how many blocks each message has had."""
+    """The message that is being streamed, and the number of blocks of each message."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -89,14 +89,15 @@ class Streaming:
     # --- what the whole lines need -----------------------------------------------------------------------
 
     def next_block(self, message_id: str) -> int:
-        """The index of the block that a whole line of this message brings."""
+        """The index of the block on a whole line of this message."""
         count = self._blocks.get(message_id, 0)
         index = self._open if self._id == message_id and self._open is not None else count
         self._blocks[message_id] = index + 1
         return index
 
     def count(self, message: m.ApiMessage, parent: str | None) -> None:
-        """The usage of a message that is not streamed. Its output count is that of the first token, so wrong."""
+        """Put the usage of a message that is not streamed, without its output count, which is that of the
+        first token."""
         if message.id != self._id and message.usage and message.model != "<synthetic>":
             self._say_usage(message.id, message.model, {**message.usage, "output_tokens": None}, parent)
 
@@ -125,7 +126,7 @@ class Streaming:
         )
 
     def replaced_by(self, message_id: str | None) -> None:
-        """Another message of the main thread begins: what the one before left open was given up."""
+        """Give up the open blocks of other messages of the main thread, because this one begins."""
         discards = self._ledger.discard(lambda key: key.parent is None and key.message_id != message_id)
         if discards:
             self._ledger.put(ev.Retry(discards=discards, synthesized=True))

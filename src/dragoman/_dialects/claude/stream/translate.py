@@ -25,7 +25,7 @@ def status(message: m.Status) -> list[Event]:
 
 
 def thinking_tokens(message: m.ThinkingTokens) -> list[Event]:
-    """An estimate while the model thinks: no usage (the API's count comes later), but a sign of life."""
+    """The event for an estimate while the model thinks. It is no usage: the API's count comes later."""
     return [ev.SessionStatus(status="thinking", ext=_ext(estimatedTokens=message.estimated_tokens))]
 
 
@@ -77,7 +77,7 @@ def tasks_changed(message: m.TasksChanged) -> list[Event]:
 
 
 def lifecycle(message: m.CommandLifecycle) -> list[Event]:
-    """What becomes of a message that was sent with a uuid."""
+    """The event for the state of a message that was sent with a uuid."""
     return [
         ev.SessionStatus(status=f"message_{message.state or 'unknown'}", ext=_ext(uuid=message.command_uuid))
     ]
@@ -147,7 +147,7 @@ SIMPLE: Final[dict[type[m.Native], Callable[[Any], list[Event]]]] = {
 
 
 def session_facts(message: m.Init, ready: dict[str, Any]) -> ev.SessionStarted:
-    """An init, together with what the answer to initialize had said before it."""
+    """The facts in an init and in the answer to initialize before it."""
     named = commands_of(fields.items(ready, "commands"))
     known = {command.name for command in named}
     listed = [name.removeprefix("/") for name in message.slash_commands or []]
@@ -182,7 +182,8 @@ def commands_of(native: list[Any]) -> list[ev.SlashCommand]:
 
 
 def is_initialize_answer(response: Any) -> bool:
-    """Where the request is not in the stream, the answer is told by what it holds (capture bidi_init)."""
+    """Whether a response has the fields of an answer to initialize, for streams without the request (capture
+    bidi_init)."""
     return isinstance(response, dict) and {"commands", "output_style", "models"} <= response.keys()
 
 
@@ -190,13 +191,14 @@ def is_initialize_answer(response: Any) -> bool:
 
 
 def user_message(content: Any) -> ev.Message:
-    """A user's text, with its blocks where text alone does not say everything."""
+    """A user message from its `content`."""
     text, blocks = text_and_blocks(content)
     return ev.Message(role="user", text=text or None, blocks=blocks)
 
 
 def assistant_message(block: dict[str, Any], kind: ev.MessageKind) -> ev.Message:
-    """A block of text or thinking; any other kind of block is kept as it is."""
+    """A message from one block of an assistant's content; one that is no text or thinking is in its
+    `blocks`."""
     text, thinking = fields.text(block, "text"), fields.text(block, "thinking")
     if block.get("type") == "thinking" and thinking is not None:
         return ev.Message(role="assistant", kind="thinking", text=thinking)
@@ -221,8 +223,8 @@ _LIMITS: Final = frozenset(
 
 
 def outcome_of(result: m.Result, *, blocked: bool, error: str | None = None) -> ev.TurnOutcome:
-    """How a turn ended. `blocked`: a hook stopped it (2.1.197 says so only in a message before the result).
-    `error`: the last error that the agent spoke of in the turn; it may have got over it."""
+    """The outcome of a turn. `blocked`: a hook stopped it (2.1.197 has that only in a message before the
+    result). `error`: the last error of the turn, which may have been overcome."""
     words = {result.subtype, result.terminal_reason, result.stop_reason}
     if words & {"aborted_streaming", "aborted_tools"}:
         return "cancelled"
@@ -251,7 +253,7 @@ def denials_of(result: m.Result) -> list[ev.Denial]:
 
 
 def error_info(native: Any) -> ev.ErrorInfo | None:
-    """An error, in whichever of its forms."""
+    """An error from a text, or from an object with `message` and `type`; None for anything else."""
     if isinstance(native, str):
         return ev.ErrorInfo(message=native)
     if not isinstance(native, dict):

@@ -20,7 +20,7 @@ _NOTIFIED: Final[dict[str, ev.ToolStatus]] = {"completed": "completed", "failed"
 
 
 class Calls:
-    """Every call of the run, by its id: results do not repeat what was called."""
+    """All calls of the run by id, because results do not repeat what was called."""
 
     def __init__(self, put: Callable[[Event], None], sidechains: Sidechains) -> None:
         self._put = put
@@ -29,7 +29,8 @@ class Calls:
         self._plan = results.TaskPlan()
 
     def begun(self, part: Any, model: str | None) -> bool:
-        """Take a block of an answer if it is a tool call, or the result of one that the API ran itself."""
+        """Take in a block of an answer. Returns whether it is a tool call, or the result of a tool that the
+        API runs itself."""
         kind = fields.text(part, "type") or ""
         if kind.endswith("tool_use") and (call_id := fields.text(part, "id")) is not None:
             self._begin(call_id, fields.text(part, "name") or "unknown", part.get("input"), model)
@@ -55,7 +56,7 @@ class Calls:
             )
 
     def ended(self, part: dict[str, Any], entry: m.User, structured: Any) -> ev.Denial | None:
-        """A tool_result. Returns the denial, if it is one."""
+        """Take in a tool_result. Returns the denial, if it is one."""
         call_id = fields.text(part, "tool_use_id")
         if call_id is None:
             return None
@@ -75,7 +76,7 @@ class Calls:
         return ev.Denial(tool_name=name, call_id=call_id, input=call.input if call is not None else None)
 
     def _put_effects(self, call: ev.ToolStarted, ended: ev.ToolEnded) -> None:
-        """What a call changed: a file, or the plan."""
+        """Put the change of a file or of the plan that a call made."""
         failed = ended.status == "failed"
         if call.kind == "edit":
             change = results.change_of(
@@ -89,7 +90,7 @@ class Calls:
                 self._put(ev.PlanUpdated(entries=entries))
 
     def notified(self, note: results.Notification) -> None:
-        """A background task has ended: so has the call that started it."""
+        """End the call that started a background task, because the task has ended."""
         if note.call_id is None or note.status is None:
             return
         output = note.result or note.summary
@@ -119,5 +120,5 @@ class Calls:
 
 
 def _native(call: ev.ToolStarted | None) -> str | None:
-    """What the agent calls the tool: an MCP server's Task is no Task."""
+    """The tool's name as the agent has it: an MCP server's Task is no Task."""
     return (call.native_name or call.name) if call is not None else None

@@ -112,7 +112,7 @@ class ClaudeTranscript(Machine):
 
     @property
     def _turn(self) -> Turn | None:
-        """The open turn that the line at hand is in; a subagent's lines are in none."""
+        """The open turn of the current line; a subagent's lines have none."""
         return None if self._aside else self._turns.get(self.ledger.current)
 
     def _name_session(self, session: str) -> None:
@@ -121,7 +121,7 @@ class ClaudeTranscript(Machine):
         self.ledger.name_session(session)
 
     def _place(self, entry: m.Entry) -> bool:
-        """Whose line it is, and what it says about the session. False for one that was read before: forks and
+        """Take in the session and subagent of an entry. Returns False for one that was read before: forks and
         compactions copy entries (captures resume_4_fork, compact)."""
         if entry.uuid is not None:
             if entry.uuid in self._seen:
@@ -137,8 +137,8 @@ class ClaudeTranscript(Machine):
         return True
 
     def _facts(self, **given: str | None) -> None:
-        """Say what is new of the session. It starts with the line that says where; what comes before that
-        (titles and modes are written first) is an update too."""
+        """Put the facts of the session that are new. It starts with the line that has its directory; facts
+        before that (titles and modes are written first) are updates."""
         known = self.ledger.facts()
         new: dict[str, Any] = {
             name: value for name, value in given.items() if value is not None and known.get(name) != value
@@ -148,7 +148,7 @@ class ClaudeTranscript(Machine):
             self.ledger.put(said(**new))
 
     def _step_aside(self, entry: m.Entry) -> None:
-        """The line is a subagent's."""
+        """Take in that the current line is a subagent's."""
         self._aside = True
         agent = self._sidechains.agent(entry)
         said = text_of_content(entry.message.content) if isinstance(entry, m.User) else ""
@@ -215,8 +215,8 @@ class ClaudeTranscript(Machine):
             self._prompted(content, entry.promptId)
 
     def _continues(self, entry: m.User, text: str) -> bool:
-        """More words of the prompt that is being answered. Its id alone does not tell: in a fork all copied
-        prompts have the id of the new one (capture resume_4_fork of 2.1.325)."""
+        """Whether an entry belongs to the prompt of the open turn. Its id alone does not tell: in a fork all
+        copied prompts have the id of the new one (capture resume_4_fork of 2.1.325)."""
         turn = self._turn
         is_prompt = entry.permissionMode is not None or translate.typed(text) != text
         if turn is None or is_prompt or entry.promptId is None:
@@ -230,13 +230,14 @@ class ClaudeTranscript(Machine):
         self._put(message)
 
     def _printed(self, output: str) -> None:
-        """A command of the CLI's own has run; no model was asked."""
+        """Put the output of the CLI's own command, which no model answers."""
         if output:
             self._put(ev.Message(role="system", text=output))
         self._came_to("completed")
 
     def _local_command(self, line: m.LocalCommand) -> None:
-        """What a command printed; 2.1.197 writes unknown commands themselves like this (slash_various)."""
+        """Take in a command's output; 2.1.197 writes unknown commands themselves like this
+        (slash_various)."""
         output = translate.output_of(line.content or "")
         if output is not None:
             self._printed(output)
@@ -270,7 +271,7 @@ class ClaudeTranscript(Machine):
         self._usage(message, model, turn)
 
     def _block(self, entry: m.Assistant) -> int | None:
-        """The block's place in its message: said since 2.1.325, counted before."""
+        """The block's index in its message: `apiBlockIndex` since 2.1.325, counted before."""
         message_id = entry.message.id
         if message_id is None:
             return None
@@ -281,7 +282,7 @@ class ClaudeTranscript(Machine):
         return place
 
     def _usage(self, message: m.ApiMessage, model: str | None, turn: Turn | None) -> None:
-        """Every line of a message repeats its usage: said once."""
+        """Put a message's usage once: every line of the message repeats it."""
         usage = usage_of(message.usage)
         if usage is None or model is None or message.id is None:
             return
@@ -339,7 +340,7 @@ class ClaudeTranscript(Machine):
                 self._summaries[line.leafUuid] = line.summary
 
     def _entitle(self, title: str, source: str) -> None:
-        """A title that somebody gave stays."""
+        """Put a title, unless the session has one that somebody gave."""
         session = self.ledger.current
         if source != "given" and self._titles.get(session) == "given":
             return

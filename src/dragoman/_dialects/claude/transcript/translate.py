@@ -26,7 +26,7 @@ _OUTPUT: Final = re.compile(r"<((?:local-command|bash)-(?:stdout|stderr))>(.*?)<
 
 
 def typed(text: str) -> str:
-    """What the person typed: commands are stored taken apart (capture slash_various)."""
+    """The text that the person typed: commands are stored in tags (capture slash_various)."""
     if (shell := _SHELL.fullmatch(text)) is not None:
         return f"!{shell[1]}"
     if not text.lstrip().startswith(("<command-name>", "<command-message>")):
@@ -38,7 +38,7 @@ def typed(text: str) -> str:
 
 
 def output_of(text: str) -> str | None:
-    """What a command printed, if that is what `text` is."""
+    """The output of a command, out of its tags; None if `text` is none."""
     if not text.lstrip().startswith(("<local-command-std", "<bash-std")):
         return None
     return "\n".join(match[2] for match in _OUTPUT.finditer(text) if match[2])
@@ -54,7 +54,8 @@ def user_message(content: Any, *, synthetic: bool = False) -> ev.Message:
 
 
 def assistant_block(block: Any, *, failed: bool = False) -> ev.Message:
-    """A block of an answer that is no tool call. Redacted thinking has no text, only its data."""
+    """A message from one block of an answer that is no tool call. Redacted thinking has no text, only its
+    data."""
     kind = block.get("type") if isinstance(block, dict) else "text"
     if kind in ("thinking", "redacted_thinking"):
         text = fields.text(block, "thinking") or ""
@@ -94,7 +95,7 @@ def tool_ended(call_id: str, block: dict[str, Any], entry: m.User, structured: A
 
 
 def server_tool_ended(call_id: str, content: Any) -> ev.ToolEnded:
-    """The result of a tool that the API ran itself, such as its web search."""
+    """The end of a tool that the API runs itself, such as its web search."""
     code = fields.text(content, "error_code")
     return ev.ToolEnded(
         call_id=call_id,
@@ -234,7 +235,7 @@ def _hook(native: dict[str, Any], outcome: str | None) -> ev.Hook:
 
 
 def _lines(said: Any) -> str:
-    """A hook's output: text, lines of it, or an error that wraps it."""
+    """A hook's output as text: a string, a list of lines, or an error that wraps it."""
     if isinstance(said, dict):
         said = fields.text(said, "blockingError") or ""
     return "\n".join(map(str, said)) if isinstance(said, list) else said if isinstance(said, str) else ""
@@ -256,7 +257,7 @@ def _file(native: dict[str, Any]) -> ContentBlock:
 
 
 def session_cost(line: m.CostState) -> list[Event]:
-    """Totals of the session so far, subagents and the CLI's own requests included."""
+    """The event for a cost line: totals of the session so far, with subagents and the CLI's own requests."""
     usage: Usage | None = None
     for native in line.modelUsage.values():
         if isinstance(native, dict):

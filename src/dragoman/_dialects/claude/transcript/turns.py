@@ -22,7 +22,7 @@ _STOPS: Final[dict[str | None, TurnOutcome]] = {
 
 
 class Turn(Struct):
-    """A turn that is going on; or a subagent's whole work, which ends the same ways."""
+    """The state of a turn, or of a subagent's whole work, which ends the same ways."""
 
     prompt_id: str | None = None
     outcome: TurnOutcome = "truncated"
@@ -44,7 +44,7 @@ class Turn(Struct):
         self.outcome, self.reason = outcome, reason
 
     def answered(self, line: Assistant, text: str) -> None:
-        """The model (or the CLI in its place) said something."""
+        """Take in a message of the model, or of the CLI in its place."""
         message = line.message
         stop = message.stop_reason
         if stop is None and self.outcome == "cancelled":  # what was cut off is written after the word for it

@@ -43,7 +43,8 @@ _NETWORK: Final = "applyNetworkPolicyAmendment"
 
 
 def _command(params: dict[str, Any]) -> list[Choice]:
-    """Codex takes more than it offers: acceptForSession and decline always work (capture approval_command)."""
+    """The choices for a command. Codex accepts more than it offers: acceptForSession and decline always work
+    (capture approval_command)."""
     available = params.get("availableDecisions")
     offered = available if isinstance(available, list) else list(_DECISIONS)
     choices = [_decision(decision, offered=True) for decision in offered]
@@ -52,7 +53,8 @@ def _command(params: dict[str, Any]) -> list[Choice]:
 
 
 def _decision(decision: Any, *, offered: bool) -> Choice:
-    """An amendment is a permanent grant, written to disk: it is only ever chosen by its own id."""
+    """The choice that a native decision is. An amendment is a permanent grant, written to disk: it is chosen
+    by its own id alone."""
     result = {"decision": decision}
     if isinstance(decision, str):
         kind, name = _DECISIONS.get(decision, ("reject_once", decision))
@@ -76,7 +78,8 @@ def _file_change(params: dict[str, Any]) -> list[Choice]:
 
 
 def _permissions(params: dict[str, Any]) -> list[Choice]:
-    """Extra permissions are granted as they were asked for; none of them is a denial."""
+    """The choices for extra permissions: granted as they were asked for, or none of them, which is a
+    denial."""
     asked = params.get("permissions")
     granted = {"permissions": asked, "scope": "turn"}
     return [
@@ -141,7 +144,7 @@ def options(choices: list[Choice]) -> list[ev.PermissionOption]:
 
 
 def chosen(choices: list[Choice], command: Answer) -> Choice:
-    """What a command comes to. Only `option` can choose an amendment."""
+    """The choice of a command. Only its `option` can choose an amendment."""
     by_id = {choice.id: choice for choice in choices}
     if command.option is not None:
         if command.option not in by_id:
@@ -154,7 +157,7 @@ def chosen(choices: list[Choice], command: Answer) -> Choice:
 
 
 def answered(choices: list[Choice], result: Any) -> Choice | None:
-    """Which choice an answer is; None if it is one that Codex cannot accept."""
+    """The choice that an answer's result is; None if Codex cannot accept it."""
     exact = next((choice for choice in choices if choice.result == result), None)
     if exact is not None or not isinstance(result, dict):
         return exact

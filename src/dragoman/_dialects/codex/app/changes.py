@@ -12,7 +12,7 @@ Phase = Literal["proposed", "applied", "failed"]
 
 
 def changed(changes: list[dict[str, Any]] | None, call_id: str, phase: Phase) -> Iterator[ev.FileChanged]:
-    """One event for each file."""
+    """One event for each file in the `changes` of a patch."""
     for change in changes or []:
         path = fields.text(change, "path")
         if path is not None:
@@ -45,7 +45,7 @@ def _with_header(path: str, target: str | None, hunks: str) -> str:
 
 
 def paths(changes: list[dict[str, Any]] | None) -> list[str]:
-    """All files that are named, each once."""
+    """The paths in `changes`, also of moves, each once."""
     named: list[str] = []
     for change in changes or []:
         target = fields.text(change.get("kind"), "move_path")

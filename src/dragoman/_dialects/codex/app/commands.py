@@ -12,7 +12,7 @@ from dragoman._wire.ledger import Ledger
 
 
 class Commands:
-    """Says what it can at once, and the rest as soon as there is somebody to say it to."""
+    """Makes requests of commands: at once, or as soon as the thread or turn is there that they are for."""
 
     def __init__(self, ledger: Ledger, threads: Threads, peer: jsonrpc.Peer) -> None:
         self.opening: dict[str, Any] = {}
@@ -48,7 +48,7 @@ class Commands:
         return [self._setting(command, thread)]
 
     def _open(self, command: c.OpenSession) -> bytes:
-        """Like the first thread, but elsewhere."""
+        """The request that opens one more thread: with the params of the first, but its own `cwd`."""
         first = self.opening.get("params", {})
         params = {key: value for key, value in first.items() if key not in ("threadId", "excludeTurns")}
         params["cwd"] = command.cwd
@@ -92,7 +92,7 @@ class Commands:
         return [self._request("turn/steer", command, thread, expectedTurnId=thread.turn_id, input=said)]
 
     def _interrupt(self, command: c.Interrupt) -> list[bytes]:
-        """One session, or all that are at work."""
+        """turn/interrupt for the session of the command, or for all that have a turn."""
         wanted = [self._addressed(command)] if command.session is not None else self._threads.at_work()
         lines: list[bytes] = []
         unnamed = [
@@ -109,7 +109,8 @@ class Commands:
         return lines
 
     def due(self) -> list[bytes]:
-        """What waited for a thread, or for the name of a turn. If that is over, there is nothing left to say."""
+        """The lines of commands that waited for a thread or for a turn's id. One that makes no sense any more
+        ends with an error."""
         waiting: list[c.Command] = []
         if self._until_turn:
             waiting, self._until_turn = [*self._until_turn], []
@@ -129,7 +130,7 @@ class Commands:
         return lines
 
     def _addressed(self, command: c.Command) -> Thread:
-        """The thread that a command is for."""
+        """The thread of a command. Raises UsageError if there is none."""
         id = command.session or self._threads.main
         thread = self._threads.find(id) if id is not None else None
         if thread is None:
@@ -137,7 +138,7 @@ class Commands:
         return thread
 
     def _close(self, command: c.Close) -> list[bytes]:
-        """Of several sessions one can be left; the last ends with the process."""
+        """thread/unsubscribe for the session of the command; the last one ends with the process."""
         thread = self._threads.find(command.session) if command.session is not None else None
         return [] if thread is None else [self._request("thread/unsubscribe", command, thread)]
 

@@ -22,7 +22,7 @@ _AGENT_OVER: Final = frozenset(("completed", "errored", "interrupted", "shutdown
 
 
 class Conversation:
-    """The notifications of threads, put into the books."""
+    """Reads the notifications about turns and items."""
 
     def __init__(self, ledger: Ledger, threads: Threads, requests: Requests) -> None:
         self._ledger = ledger
@@ -47,7 +47,8 @@ class Conversation:
     # --- turns -------------------------------------------------------------------------------------------
 
     def prompted(self, thread: Thread, native: dict[str, Any]) -> bool:
-        """The client begins a turn, or says something into the one that is open; which of the two."""
+        """Take in a turn/start of the client. Returns whether it opened a turn, and is not one more message
+        in the open one."""
         opens = not thread.spawned and not self._ledger.busy(thread.session)
         if opens:
             self.begin(thread, user_message(native.get("input")).text)
@@ -62,7 +63,7 @@ class Conversation:
         self._threads.put(thread, message)
 
     def begin(self, thread: Thread, prompt: str | None = None, turn_id: str | None = None) -> None:
-        """A sign that a turn is going on. Turns of subagents are none of the session's."""
+        """Begin a turn, unless one is open. The turns of subagents are none of the session's."""
         if not thread.spawned and not self._ledger.busy(thread.session):
             thread.begin_turn()
             self._threads.put(thread, ev.TurnStarted(prompt=prompt, native_turn_id=turn_id))
@@ -98,7 +99,7 @@ class Conversation:
         thread.end_turn()
 
     def turn_failed(self, thread: Thread, error: ev.ErrorInfo) -> None:
-        """Codex did not take the prompt."""
+        """End a turn whose turn/start was refused."""
         if self._ledger.busy(thread.session):
             self._threads.put(thread, ev.TurnEnded(outcome="failed", reason="refused", error=error))
             thread.end_turn()
@@ -135,7 +136,8 @@ class Conversation:
             self._threads.put(thread, message)
 
     def _mark_echo(self, thread: Thread, item: i.UserMessage, message: ev.Message) -> None:
-        """Codex repeats all input. What nobody sent it wrote itself: a review's task, a subagent's orders."""
+        """Mark a user's item as an echo of the client's input, or as synthetic: Codex repeats all input, and
+        writes some of its own (a review's task, a subagent's orders)."""
         sent = next(
             (key for key in thread.sent if item.clientId is not None and key[0] == item.clientId), None
         )
@@ -241,11 +243,12 @@ class Conversation:
         self._propose(thread, params.itemId, params.changes)
 
     def _output_delta(self, thread: Thread, params: m.DeltaNews) -> None:
-        """Only what came after the tool had begun: a command's whole output is in its completion."""
+        """Put a piece of output. Some may be missing: a command's whole output is in its completion."""
         self._threads.put(thread, ev.Delta(kind="tool_output", text=params.delta, call_id=params.itemId))
 
     def _terminal(self, thread: Thread, params: m.TerminalNews) -> None:
-        """Something is typed into a running command; nothing, if it is only looked at again."""
+        """Put the input typed into a running command; it is empty if the model only looks at its output
+        again."""
         typed = {"codex.stdin": params.stdin} if params.stdin else {}
         self._threads.put(
             thread, ev.ToolUpdated(call_id=params.itemId, terminal_id=params.processId, ext=typed)
@@ -257,7 +260,7 @@ class Conversation:
     # --- subagents ---------------------------------------------------------------------------------------
 
     def _agents_told(self, item: i.CollabAgentToolCall) -> None:
-        """A call that starts subagents says which; one that waits for them says how they fared."""
+        """Take in the subagents of a call: those it started, and the states of those it waited for."""
         if item.tool in _SPAWNS:
             for id in item.receiverThreadIds or []:
                 child = self._threads.get(id)
@@ -270,8 +273,8 @@ class Conversation:
                 self._threads.ended(told, status, fields.text(state, "message"))
 
     def _agent_activity(self, thread: Thread, item: i.SubAgentActivity) -> None:
-        """The second kind of subagents: no call is shown, only that one started, was spoken to, or is done
-        (capture subagent_v2). The id of the first is that of the call."""
+        """Take in subagents of the second kind: no call is shown, only items that one started, was spoken to,
+        or is done (capture subagent_v2). The id of the first such item is that of the call."""
         if item.agentThreadId is None:
             return
         kind = (item.agentPath or "").rsplit("/", 1)[-1] or None

@@ -12,7 +12,7 @@ from dragoman._wire.ledger import Ledger
 
 
 class Facts:
-    """The notifications that tell of threads as a whole."""
+    """Reads the notifications about threads as a whole."""
 
     def __init__(self, ledger: Ledger, threads: Threads) -> None:
         self._ledger = ledger
@@ -35,7 +35,7 @@ class Facts:
             self._threads.put(thread, facts)
 
     def know(self, thread: Thread, facts: ev.SessionStarted) -> None:
-        """More about a session that has begun; what is new of it makes session.updated."""
+        """Put facts about a session that has started; those that are new become session.updated."""
         if not thread.spawned and self._ledger.facts(thread.session):
             self._threads.put(thread, facts)
 
@@ -82,6 +82,6 @@ class Facts:
         self._threads.put(thread, ev.SessionStatus(status="reverted"))
 
     def _compacted(self, thread: Thread, params: m.Params) -> None:
-        """Older versions say it so; an item that says it too is enough."""
+        """thread/compacted of older versions, unless an item was put for the same compaction."""
         if not thread.compacted:
             self._threads.put(thread, thread.compaction())

@@ -162,8 +162,8 @@ class CodexApp(Machine):
                 ledger.put(event)
 
     def _heard_older(self, message: jsonrpc.Notification) -> None:
-        """The first version's events, which CLIs of its last days sent beside the second's: all that is only
-        there is the count of tokens (specification 004 §4.2)."""
+        """A notification of the first version of the protocol, which its last CLIs sent beside the second's.
+        Only its token counts are not in those (specification 004 §4.2)."""
         self.ledger.native_type = message.method
         said = fields.mapping(message.params, "msg")
         id, info = (
@@ -178,7 +178,7 @@ class CodexApp(Machine):
                 self._threads.put(thread, event)
 
     def _thread(self, params: m.Params) -> Thread | None:
-        """The thread that speaks; what names none is for the main one, where there is one."""
+        """The thread of a notification: by `threadId`, else the main one; None before there is one."""
         id = params.threadId
         if isinstance(params, m.ThreadNews):
             id = fields.text(params.thread, "id")
@@ -187,7 +187,7 @@ class CodexApp(Machine):
         return self._enter(id)
 
     def _enter(self, id: str) -> Thread:
-        """What is put from now on is of this thread."""
+        """The thread with this id; its session is the ledger's current one from now on."""
         thread = self._threads.get(id)
         self.ledger.name_session(thread.session)
         return thread
@@ -370,7 +370,8 @@ class CodexApp(Machine):
 
 
 def _command_of(method: str, params: dict[str, Any]) -> str:
-    """The command that a request says: settings are changed by one request, whichever they are."""
+    """The name of the command that a request stands for; thread/settings/update stands for several, by its
+    params."""
     if method != "thread/settings/update":
         return _COMMANDS.get(method, method)
     changed = params.keys() - {"threadId"}

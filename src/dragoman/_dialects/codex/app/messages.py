@@ -92,7 +92,7 @@ class ErrorNews(Params):
 
 
 class TextNews(Params):
-    """Whatever says something in words."""
+    """Notifications whose content is text."""
 
     message: str | None = None
     summary: str | None = None
@@ -296,7 +296,7 @@ def _read_tolerant(line: bytes) -> Note | None:
 
 
 def fitted(method: str, params: Any, time: Any = None) -> Note | None:
-    """The notification that plain JSON means, as far as it goes."""
+    """The notification in parsed JSON, as far as it fits; None if its method is unknown."""
     wanted = NOTIFICATIONS.get(method)
     if wanted is None:
         return None
@@ -309,7 +309,7 @@ def _decoder(wanted: type[Params]) -> "msgspec.json.Decoder[Any]":
 
 
 def turns(native: Any) -> list[Turn]:
-    """The turns that an answer brings along."""
+    """The turns in an answer's `turns`."""
     given = native if isinstance(native, list) else []
     return [fit(repaired(turn), Turn) for turn in given if isinstance(turn, dict)]
 

@@ -49,7 +49,7 @@ class Meter:
         )
 
     def turn_over(self) -> Usage | None:
-        """What the turn took."""
+        """The usage of the turn, which has ended."""
         used, self._turn = self._turn, None
         return used
 

@@ -101,7 +101,7 @@ class Requests:
             self._ledger.withdraw(request_id)
 
     def item_over(self, thread: Thread, call_id: str, status: ev.ToolStatus) -> None:
-        """An item has completed, so what was asked for it was answered, whether we heard it or not."""
+        """Resolve the permission of a completed item, where the stream has no lines of the client."""
         if self._ledger.heard_client:
             return
         for request_id, asked in self._open():
@@ -206,7 +206,8 @@ def _describe_command(event: ev.PermissionRequested, params: dict[str, Any]) -> 
 
 
 def _describe_change(event: ev.PermissionRequested, params: dict[str, Any], changes: Any) -> None:
-    """The request does not say what is to change; the item that it is for did."""
+    """Put a patch on the event: its changes are in the item (`changes`), the request itself has them only in
+    its older form."""
     older = params.get("fileChanges")
     root = fields.text(params, "grantRoot")
     event.tool_name, event.kind, event.blocked_path = "apply_patch", "edit", root
@@ -217,7 +218,8 @@ def _describe_change(event: ev.PermissionRequested, params: dict[str, Any], chan
 
 
 def _describe_mcp_tool(event: ev.PermissionRequested, params: dict[str, Any], thread: Thread | None) -> None:
-    """Which call it is for is not said: the one of this server that is waiting, with these arguments."""
+    """Put an MCP tool on the event. The request does not name the call: it is the open one of this server
+    with these arguments."""
     meta, server = params.get("_meta") or {}, fields.text(params, "serverName") or ""
     waiting = [
         call for call in (thread.mcp_calls if thread is not None else {}).values() if call.server == server
@@ -262,7 +264,8 @@ def _question(asked: Asked) -> ev.QuestionAsked:
 def _resolved(
     request_id: str, choices: list[approvals.Choice], result: Any, error: ev.ErrorInfo | None
 ) -> ev.PermissionResolved:
-    """An answer that Codex cannot accept counts as denied: the item fails."""
+    """The event for an answer to a permission request. One that Codex cannot accept counts as a denial: the
+    item fails."""
     choice = approvals.answered(choices, result) if error is None else None
     return ev.PermissionResolved(
         request_id=request_id,
@@ -286,7 +289,7 @@ def _question_answered(
 
 
 def _answers(params: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Answers by question: its id, or its words; each a text or several."""
+    """The answers by question id; they may be given by a question's id, header or words."""
     ids: dict[str, str] = {}
     for item in fields.mappings(params, "questions"):
         if (id := fields.text(item, "id")) is not None:
@@ -301,7 +304,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _tool_result(command: c.Reply) -> Any:
-    """What a tool of the client's own gives back: text, JSON, or Codex's own form of it."""
+    """The result of a client's own tool in Codex's form, from a text, from JSON, or from that form."""
     if command.error is not None or command.result is None:
         said = command.error or "No such tool is offered by this client."
         return {"contentItems": [{"type": "inputText", "text": said}], "success": False}

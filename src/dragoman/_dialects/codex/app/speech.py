@@ -13,7 +13,7 @@ from dragoman._wire.jsontext import Unknown
 
 
 def messages(item: Any) -> list[ev.Message]:
-    """The messages that an item is; none, if it is something else. Of reasoning, one for each part."""
+    """The messages of an item, one for each part of reasoning; none if it is no message."""
     if isinstance(item, i.UserMessage):
         said = user_message(item.content)
         said.message_id = item.id
@@ -36,7 +36,7 @@ def messages(item: Any) -> list[ev.Message]:
 
 
 def history(turns: list[i.Turn]) -> Iterator[Event]:
-    """Turns of the past, as thread/resume and thread/fork play them back."""
+    """The events of the past turns that thread/resume and thread/fork answer."""
     for item in (item for turn in turns for item in turn.items):
         for event in _past(item):
             event.replay = True

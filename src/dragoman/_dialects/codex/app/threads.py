@@ -13,7 +13,7 @@ from dragoman._wire.ledger import Ledger
 
 
 class Thread(Struct, kw_only=True):
-    """What is known of one thread."""
+    """The state of one thread."""
 
     id: str
     session: str
@@ -65,18 +65,18 @@ class Thread(Struct, kw_only=True):
         self.blocks.clear()
 
     def in_turn(self, turn_id: str | None) -> None:
-        """The open turn is called so."""
+        """Take in an id of the open turn."""
         if turn_id is not None:
             self.turn_id = self.turn_id or turn_id
             self.turn_ids.add(turn_id)
 
     def block(self, item: str, part: str, index: int) -> int:
-        """The number of a part of a reasoning item."""
+        """The block number of a part of a reasoning item."""
         before = sum(key[0] == item for key in self.blocks)
         return self.blocks.setdefault((item, part, index), before)
 
     def compaction(self) -> ev.ContextCompacted:
-        """The context was shortened."""
+        """The event for a compaction that has ended."""
         before, after = self.compacting, self.meter.context
         trigger: Any = "manual" if self.manual_compaction else "auto"
         self.compacted, self.manual_compaction, self.compacting = True, False, None
@@ -85,7 +85,8 @@ class Thread(Struct, kw_only=True):
         )
 
     def says(self, text: str, phase: str | None) -> None:
-        """A whole message: the answer of the turn is the one marked so, else the last that is no commentary."""
+        """Take in a message: the turn's answer is the one of phase final_answer, else the last that is no
+        commentary."""
         if phase == "final_answer" or (phase != "commentary" and not self.final):
             self.answer, self.final = text, phase == "final_answer"
 
@@ -102,7 +103,8 @@ class Threads:
         """Calls that are starting a subagent, with the thread they are in and what it is to do."""
 
     def get(self, id: str) -> Thread:
-        """The thread with this id. One that is new while a single subagent is being started is that one."""
+        """The thread with this id, made if it is new. One that is new while a single subagent is being
+        started is that subagent's."""
         thread = self._threads.get(id)
         if thread is None:
             thread = self._threads[id] = Thread(id=id, session=id)
@@ -114,11 +116,11 @@ class Threads:
         return self._threads.get(id)
 
     def expected(self, id: str | None) -> bool:
-        """Whether it can be told whose thread this is."""
+        """Whether a thread is known, or can only be that of the subagent that is being started."""
         return id is None or id in self._threads or len(self._spawning) == 1
 
     def at_work(self) -> list[Thread]:
-        """Those that have a turn, subagents too."""
+        """The threads that have a turn, subagents' too."""
         busy = self._ledger.busy
         return [
             thread
@@ -148,7 +150,7 @@ class Threads:
         self._spawning.pop(call_id, None)
 
     def spawned(self, child: Thread, call_id: str, kind: str | None = None) -> None:
-        """`child` is the subagent that `call_id` started."""
+        """Take in that `call_id` started the subagent `child`."""
         owner, task = self._spawning.get(call_id) or (None, None)
         if owner is None or child.spawned or owner is child:
             return
@@ -167,7 +169,7 @@ class Threads:
         )
 
     def ended(self, child: Thread, status: str | None, summary: str | None) -> None:
-        """It has done what it was asked to."""
+        """Put the end of a subagent's work."""
         if child.spawned:
             event = ev.SubagentEnded(
                 call_id=child.parent,

@@ -22,7 +22,7 @@ _TOOL_STATUS: Final[dict[str | None, ev.ToolStatus]] = {"failed": "failed", "dec
 
 
 def snake(name: str) -> str:
-    """spawnAgent as the model knows it: spawn_agent."""
+    """A tool's name as the model has it: spawn_agent for spawnAgent."""
     return _SNAKE.sub("_", name).lower()
 
 

@@ -54,7 +54,8 @@ def goal(params: m.GoalNews) -> list[Event]:
 
 
 def error(params: m.ErrorNews) -> list[Event]:
-    """With willRetry it is a retry, and the last one is the turn's own error."""
+    """The event for an `error` notification: a retry if `willRetry`, else an error. The last one is the
+    turn's own error."""
     info, details = error_info(params.error), fields.text(params.error, "additionalDetails")
     attempt = _ATTEMPT.search(info.message)
     if params.willRetry:
@@ -71,7 +72,7 @@ def error(params: m.ErrorNews) -> list[Event]:
 
 
 def error_info(native: Any) -> ev.ErrorInfo:
-    """An error of a turn; its code is Codex's own name for it."""
+    """The error of a turn; its code is Codex's own name for it."""
     return v.error_of(native) or ev.ErrorInfo(message="unknown error", code=v.error_code(native))
 
 
@@ -112,7 +113,8 @@ def hook(params: m.HookNews) -> list[Event]:
 
 
 def rate_limit(params: m.LimitsNews) -> list[Event]:
-    """Sent with every answer of the model, mostly with nothing in it (all captures)."""
+    """The event for `rateLimits`, none if it is empty: one comes with every answer of the model, mostly with
+    nothing in it (all captures)."""
     given = params.rateLimits or {}
     windows = [
         {"name": name, **window}
@@ -135,7 +137,7 @@ def rate_limit(params: m.LimitsNews) -> list[Event]:
 
 
 def auth(params: m.AuthNews) -> list[Event]:
-    """The account, a login, or a provider's way back after a refused key."""
+    """The event for the account, a login, or a provider's recovery after a refused key."""
     state = params.status or params.authMode
     if params.success is not None:
         state = "ready" if params.success else "failed"
@@ -144,7 +146,7 @@ def auth(params: m.AuthNews) -> list[Event]:
 
 
 def reviewed(params: m.ReviewNews) -> list[Event]:
-    """A permission that Codex's own reviewer settled; nobody was asked."""
+    """The events for a permission that Codex's own reviewer settled."""
     review, request_id = params.review or {}, params.reviewId or params.targetItemId or ""
     outcome = _REVIEWS.get(str(review.get("status")), "cancelled")
     return [
@@ -165,7 +167,7 @@ _REVIEWS: Final[dict[str, Any]] = {"approved": "allowed", "denied": "denied", "t
 
 
 def transcript(params: m.TextNews) -> list[Event]:
-    """What was spoken in a realtime conversation."""
+    """The message of a realtime conversation."""
     role: Any = "user" if params.role == "user" else "assistant"
     return [ev.Message(role=role, text=params.text or "")]
 
@@ -208,7 +210,7 @@ SIMPLE: Final[dict[str, Callable[[Any], list[Event]]]] = {
 
 
 def session_facts(answer: dict[str, Any]) -> ev.SessionStarted:
-    """What thread/start, /resume and /fork answer; of thread/started only its `thread`."""
+    """The facts in the answer to thread/start, /resume or /fork; thread/started has only its `thread`."""
     thread = fields.mapping(answer, "thread")
     effort = answer.get("reasoningEffort") or thread.get("reasoningEffort")
     return ev.SessionStarted(

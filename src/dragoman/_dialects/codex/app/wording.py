@@ -40,7 +40,8 @@ OPTIONS: Final = (
 
 
 def mode_settings(mode: str, model: str | None) -> dict[str, Any]:
-    """How a mode is set: who is asked for what, or how it works with the user (plan, default)."""
+    """The settings that are a mode: approval and sandbox policy, or the collaboration mode (plan,
+    default)."""
     if mode in _COLLABORATION:
         return {"collaborationMode": {"mode": mode, "settings": {"model": model or ""}}}
     if mode in _MODES:
@@ -55,7 +56,7 @@ def option_settings(option: str, value: Any) -> dict[str, Any]:
 
 
 def input_of(text: str, blocks: list[ContentBlock]) -> list[dict[str, Any]]:
-    """Something that the user says."""
+    """The `input` of turn/start and turn/steer."""
     said = [{"type": "text", "text": text}] if text or not blocks else []
     return said + [_input(block) for block in blocks]
 
@@ -81,7 +82,7 @@ def _input(block: ContentBlock) -> dict[str, Any]:
 
 
 def mcp_config(servers: dict[str, Any]) -> dict[str, Any]:
-    """MCP servers in the common form, as Codex's configuration has them: headers go by another name."""
+    """MCP servers of the common form as Codex's configuration has them: `headers` are `http_headers`."""
     renamed = {"headers": "http_headers"}
     return {
         name: {renamed.get(key, key): value for key, value in server.items() if key != "type"}

@@ -188,7 +188,8 @@ class CodexExec(Machine):
             self._agents.called(item.id, item.tool or "", msgspec.to_builtins(item))
 
     def _progress(self, item: m.Item, started: ev.ToolStarted) -> None:
-        """A command's output comes whole each time it grows; other tools have nothing of the kind."""
+        """Put the new part of `aggregated_output`, which a command repeats whole as it grows; other tools
+        have none."""
         output = item.aggregated_output
         if output is None:
             result = item.result if item.type == "mcp_tool_call" else None

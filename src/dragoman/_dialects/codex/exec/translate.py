@@ -44,7 +44,7 @@ def delta(item: m.Item) -> ev.Delta:
 
 
 def started(item: m.Item) -> ev.ToolStarted:
-    """The tool that an item is."""
+    """The start of a tool, from its item."""
     event = _started(item)
     event.ext = {"codex.itemType": item.type}
     return event
@@ -71,7 +71,8 @@ def _started(item: m.Item) -> ev.ToolStarted:
 
 
 def ended(item: m.Item) -> ev.ToolEnded:
-    """How the tool that an item is came out. Without a word for it, an exit code or an error tells."""
+    """The end of a tool, from its item. Its status is the item's `status`; where that is missing or no end,
+    `error` and `exit_code` decide."""
     if item.type == "mcp_tool_call":
         result = v.Result(item.result, item.error)
         output, structured, content = result.output, result.structured, result.content
@@ -110,7 +111,7 @@ def native_changes(item: m.Item) -> Any:
 
 
 def changes(item: m.Item, *, over: bool) -> list[ev.FileChanged]:
-    """One per file. An item that is not over only proposes them."""
+    """One event for each file in the item's `changes`; proposed while the item is not `over`."""
     found = v.changes_of(native_changes(item), item.id)
     status = v.STATUSES.get(item.status or "", "completed") if over else None
     for change in found:

@@ -20,7 +20,7 @@ Native = dict[str, Any]
 
 
 class Items:
-    """Reads items; `said` are the ids of messages that were told already, by whichever of the two lines."""
+    """Reads items. `said`: the ids of messages that were put already, from an item or from a model's item."""
 
     def __init__(self, core: CoreEvents, agents: Agents, said: set[str]) -> None:
         self._core = core
@@ -44,7 +44,7 @@ class Items:
         }
 
     def receive(self, item: Native) -> bool:
-        """Whether this version knows the item."""
+        """Take in an item. Returns whether this version knows its type."""
         handler = self._handlers.get(fields.text(item, "type") or "")
         if handler is not None:
             handler(item)

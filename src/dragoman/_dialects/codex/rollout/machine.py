@@ -89,7 +89,8 @@ class CodexRollout(Machine):
             self.ledger.put(translate.session(meta))
 
     def _repeats_parent(self, thread: str) -> bool:
-        """A fork's file may begin with its parent's first line after its own (capture app_subagent_v2)."""
+        """Whether a session_meta is the parent's: a fork's file may have it after its own (capture
+        app_subagent_v2)."""
         parents = (fields.text(self._meta, "forked_from_id"), fields.text(self._meta, "parent_thread_id"))
         return thread in parents and not self._turns.open and self.ledger.turn() == 0
 

@@ -25,7 +25,7 @@ SILENT: Final = frozenset(
 
 
 class Responses:
-    """Reads the model's items; `said` are the ids of messages that were told already."""
+    """Reads the model's items. `said`: the ids of messages that were put already."""
 
     def __init__(self, ledger: Ledger, core: CoreEvents, said: set[str]) -> None:
         self._ledger = ledger
@@ -47,7 +47,7 @@ class Responses:
         }
 
     def receive(self, item: Native) -> bool:
-        """Whether this version knows the item."""
+        """Take in an item. Returns whether this version knows its type."""
         kind = fields.text(item, "type") or ""
         handler = self._handlers.get(kind)
         if handler is not None:
@@ -55,7 +55,7 @@ class Responses:
         return handler is not None or kind in SILENT
 
     def replay(self, item: Native) -> None:
-        """History of the thread that this one was forked from. Its calls are not this thread's."""
+        """Put a message of the thread that this one was forked from. Calls of that thread are left out."""
         role, text = fields.text(item, "role"), joined_text(item.get("content"))
         if item.get("type") != "message" or role not in ("user", "assistant"):
             return
@@ -122,7 +122,7 @@ class Responses:
             self._core.turns.put(ev.PlanUpdated(entries=plan_entries(started.input)))
 
     def _output(self, item: Native) -> None:
-        """What the model was answered. Where an item has told the end already, this adds nothing to it."""
+        """End a call with the model's answer, unless an item ended it already."""
         call_id = fields.text(item, "call_id") or ""
         if self._ledger.tool_known(call_id) and not self._ledger.tool_open(call_id):
             return

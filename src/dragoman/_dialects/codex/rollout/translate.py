@@ -37,7 +37,7 @@ def session(meta: Native) -> ev.SessionStarted:
 
 
 def context(turn: Native) -> ev.SessionStarted:
-    """What held in a turn; only changes become an event."""
+    """The facts in a turn_context; only those that changed become an event."""
     mode = fields.mapping(turn, "collaboration_mode")
     return ev.SessionStarted(
         model=fields.text(turn, "model"),
@@ -63,7 +63,8 @@ _WRAPPED: Final = (
 
 
 def is_users_own(item: Native, said: str) -> bool:
-    """The user's own words. Newer versions say what each part is; they are repeated by an event of their own."""
+    """Whether a user's item has the user's own words, by `content_item_kinds` or, in older versions, by its
+    beginning. An event of its own repeats those words."""
     kinds = fields.mapping(item, "internal_chat_message_metadata_passthrough").get("content_item_kinds")
     if isinstance(kinds, list):
         return any(isinstance(kind, str) and kind.startswith("user.") for kind in kinds)
@@ -76,7 +77,8 @@ def assistant(text: str, phase: str | None, message_id: str | None) -> ev.Messag
 
 
 def thinking(summary: list[Any], raw: list[Any], message_id: str | None) -> ev.Message | None:
-    """Its summary, and where it is given the whole; None if nothing can be read of it."""
+    """A message from the parts of reasoning: its summary, else the whole; None if both are empty. With both,
+    its blocks have all parts."""
     parts, whole = [joined_text(part) for part in summary], [joined_text(part) for part in raw]
     text = "\n".join(parts) or "\n".join(whole)
     if not text:
@@ -92,7 +94,7 @@ def thinking(summary: list[Any], raw: list[Any], message_id: str | None) -> ev.M
 
 
 def between_agents(item: Native) -> ev.Message:
-    """Word from another agent of the team (capture app_subagent_v2)."""
+    """The message of another agent of the team (capture app_subagent_v2)."""
     ext = {
         f"codex.{key}": said
         for key in ("author", "recipient")
@@ -105,7 +107,7 @@ def between_agents(item: Native) -> ev.Message:
 
 
 def called(item: Native) -> ev.ToolStarted:
-    """A call as the model made it."""
+    """The start of a tool, from the model's call."""
     call_id, given = fields.text(item, "call_id", "id") or "", item.get("input")
     if item.get("type") == "local_shell_call":
         return v.tool_started(call_id, "local_shell", None, item.get("action"))
@@ -117,7 +119,8 @@ def called(item: Native) -> ev.ToolStarted:
 
 
 def arguments(native: Any) -> Any:
-    """Arguments come as text, and not always as the JSON they should be (capture exec_odd_tool_calls)."""
+    """A call's arguments: the JSON in their text, or the text where it is none (capture
+    exec_odd_tool_calls)."""
     if not isinstance(native, str):
         return native
     try:
@@ -164,7 +167,7 @@ def _why(code: int | None, status: str) -> str:
 
 
 def path_of(native: Any) -> str | None:
-    """Directories and images are file: URIs in items, paths elsewhere."""
+    """The path in a field: of a file: URI in items, as it is elsewhere."""
     if not isinstance(native, str) or not native.startswith("file:"):
         return native if isinstance(native, str) else None
     try:
@@ -174,7 +177,7 @@ def path_of(native: Any) -> str | None:
 
 
 def native_type(line: Line) -> str:
-    """What a line is called in NOTES.md."""
+    """The name of a line in NOTES.md."""
     kind = fields.text(line.payload, "type")
     item = fields.text(fields.mapping(line.payload, "item"), "type")
     return "/".join(part for part in (line.type, kind, item) if part)

@@ -48,7 +48,8 @@ class Agents:
         )
 
     def called(self, call_id: str, tool: str, item: dict[str, Any]) -> None:
-        """What a call of spawn_agent, wait … says about the agents that it is for."""
+        """Take in a call of spawn_agent, wait …: the agents it spawned (`receiver_thread_ids`) and those that
+        have ended (`agents_states`)."""
         if tool == "spawn_agent":
             for agent_id in fields.items(item, "receiver_thread_ids"):
                 if isinstance(agent_id, str):
@@ -65,7 +66,8 @@ def _role(item: dict[str, Any]) -> str | None:
 
 
 def _state(native: Any) -> tuple[str | None, str | None]:
-    """`"running"`, `{"completed": "answer"}` (files) or `{"status": "completed", "message": "answer"}`."""
+    """Status and message of an agent's state: `"running"`, `{"completed": "answer"}` (files) or `{"status":
+    "completed", "message": "answer"}`."""
     if isinstance(native, str):
         return native, None
     if not isinstance(native, dict) or not native:

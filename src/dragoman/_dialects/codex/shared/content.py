@@ -74,7 +74,7 @@ _ABORTED: Final = re.compile(r"(?:Wall time: [\d.]+ seconds\n)?aborted by user")
 
 
 class Answer:
-    """The output of a call as the model reads it. Whether it failed is only in its words."""
+    """The output of a call as the model reads it. Whether the call failed is in its text alone."""
 
     def __init__(self, native: Any) -> None:
         whole = native.get("content", native.get("output")) if isinstance(native, dict) else native
@@ -103,7 +103,8 @@ _HEADS: Final = ("Chunk ID:", "Wall time:", "Exit code:")
 
 
 def _old_shell(words: str) -> tuple[str, int | None] | None:
-    """Until 2025 the shell answered {"output", "metadata": {"exit_code"}} as text."""
+    """Output and exit code of a shell's answer until 2025, {"output", "metadata": {"exit_code"}} as text;
+    None for any other text."""
     if not words.startswith("{"):
         return None
     try:

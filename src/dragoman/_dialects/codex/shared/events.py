@@ -33,7 +33,7 @@ _PLAN: Final[dict[str, Any]] = {"in_progress": "in_progress", "completed": "comp
 
 
 class CoreEvents(ToolEvents):
-    """Reads the messages of one thread after the other; `turns` are those of the thread at hand."""
+    """Reads the event messages of one thread after the other. `turns`: those of the current thread."""
 
     def __init__(self, ledger: Ledger, turns: Turns, growing: Growing) -> None:
         super().__init__(ledger, turns)
@@ -80,7 +80,7 @@ class CoreEvents(ToolEvents):
         }
 
     def receive(self, message: Native) -> bool:
-        """Whether this version knows the message."""
+        """Take in a message. Returns whether this version knows its type."""
         kind = fields.text(message, "type") or ""
         handler = self._handlers.get(kind)
         if handler is not None:
@@ -237,7 +237,7 @@ class CoreEvents(ToolEvents):
         self.compact(None)
 
     def compact(self, summary: str | None) -> None:
-        """Said twice: by the line with the summary, and by an event or an item after it."""
+        """Put a compaction once: a line with the summary is followed by an event or an item without it."""
         if summary is None and self.compacted:
             self.compacted = False
             return

@@ -15,7 +15,7 @@ Native = dict[str, Any]
 
 
 class ToolEvents:
-    """The tools of the thread at hand, whose turns are `turns`."""
+    """Reads the event messages about tools. `turns`: those of the current thread."""
 
     def __init__(self, ledger: Ledger, turns: Turns) -> None:
         self.turns = turns
@@ -34,7 +34,7 @@ class ToolEvents:
         }
 
     def begun(self, started: ev.ToolStarted) -> None:
-        """The tool was announced, by this line or by an earlier one."""
+        """Put the start of a tool, unless an earlier line had it."""
         if not self._ledger.tool_known(started.call_id):
             started.synthesized = True
             self.turns.put(started)
@@ -124,7 +124,7 @@ class ToolEvents:
         self.searched(call_of(message), fields.text(message, "query"), message.get("action"))
 
     def searched(self, call_id: str, query: str | None, action: Any) -> None:
-        """What was looked for is known only when it is over."""
+        """Put a web search that has ended: its query is known only now."""
         given = {"query": query, "action": action}
         if self._ledger.tool_known(call_id):
             self.turns.late(ev.ToolUpdated(call_id=call_id, title=query, input=given))

@@ -13,7 +13,7 @@ from dragoman._wire.ledger import Ledger
 
 
 class Turns:
-    """Of one thread. `before` is what it had used when its first turn began; None if that is not known."""
+    """The turns of one thread. `before`: its usage when the first turn began; None if that is not known."""
 
     def __init__(self, ledger: Ledger, *, before: Usage | None = None) -> None:
         self._ledger = ledger
@@ -35,19 +35,19 @@ class Turns:
 
     @property
     def prompted(self) -> bool:
-        """The open turn has its prompt."""
+        """Whether the open turn has its prompt."""
         return self._prompted
 
     def begin(self, turn_id: str | None = None, prompt: str | None = None) -> None:
-        """The thread says that a turn begins."""
+        """Put the start of a turn."""
         self._marked = True
         self._prompted = prompt is not None
         self._turn_id = turn_id
         self._ledger.put(ev.TurnStarted(native_turn_id=turn_id, prompt=prompt))
 
     def expect(self, turn_id: str | None) -> None:
-        """A turn begins, and its prompt is yet to come: the turn.started waits for it. If another turn is open,
-        its process was killed, and this is the one that took the thread up again (capture killed)."""
+        """A turn begins whose prompt is yet to come: its start waits for the prompt. An open turn with
+        another id is one whose process was killed before this one took the thread up (capture killed)."""
         if self.open and turn_id is not None and turn_id != self._turn_id:
             self.finish()
         self._marked = True
@@ -57,7 +57,7 @@ class Turns:
             self._prompted = False
 
     def prompt(self, message: ev.Message) -> None:
-        """The user said something: it begins the turn, or, inside one, is one more message."""
+        """Put a user's message: it begins the turn, or is one more message in the open one."""
         if self._ledger.busy(self._ledger.current) and not self._marked:
             self.finish()
         started, self._expected = self._expected, None
@@ -69,7 +69,7 @@ class Turns:
         self._ledger.put(message)
 
     def go_on(self) -> None:
-        """Something is said that only a turn says."""
+        """Make sure that a turn is open, for an event that only turns have."""
         started, self._expected = self._expected, None
         if started is not None:
             self._ledger.put(started)
@@ -81,7 +81,8 @@ class Turns:
         self._ledger.put(event)
 
     def late(self, event: Event) -> None:
-        """What may come when the turn is over: the end of a command that ran on (capture exec_sigint_in_command)."""
+        """Put an event that may come after the turn, like the end of a command that ran on (capture
+        exec_sigint_in_command)."""
         self._ledger.put(event)
 
     # --- what it says and uses ---------------------------------------------------------------------------
@@ -90,8 +91,8 @@ class Turns:
         self._text = text
 
     def count(self, total: Usage, last: Usage | None = None) -> None:
-        """The thread's total so far. With no baseline, what came before the last call is one; outside a turn the
-        total itself is (a resumed or forked thread tells it first)."""
+        """Take in the thread's total so far. Without a baseline, the total before the last call is one;
+        outside a turn the total itself is (a resumed or forked thread has it first)."""
         if not self.open:
             self._before = total
         elif self._before is None and last is not None:
@@ -99,11 +100,11 @@ class Turns:
         self._total = total
 
     def count_turn(self, usage: Usage) -> None:
-        """What the agent itself says the turn has used so far."""
+        """Take in the turn's usage so far, where Codex has it."""
         self._own = usage
 
     def rebase(self) -> None:
-        """The thread's total no longer goes on from what was said before: turns were taken back."""
+        """Forget the baseline: turns were taken back, and the next total does not go on from the last."""
         self._before = self._total = None
 
     def usage(self) -> Usage | None:
@@ -124,7 +125,8 @@ class Turns:
         self._reset()
 
     def finish(self) -> None:
-        """No more is said in this turn. Without marks, one that was answered is complete."""
+        """End the open turn, because no more lines of it come. In files without turn marks, one with an
+        answer is complete."""
         if not self.open:
             return
         if self._marked or self._text is None:
@@ -140,7 +142,8 @@ class Turns:
 
 
 class Aside(Turns):
-    """The work of a subagent: it has no turns, and everything in it has a parent."""
+    """The work of a subagent: it has no turns, and all its events have the call that started it as their
+    parent."""
 
     def __init__(self, ledger: Ledger, agents: Agents, agent_id: str) -> None:
         super().__init__(ledger)

@@ -36,7 +36,8 @@ SHELLS: Final = frozenset(("shell", "exec_command", "local_shell", "shell_comman
 
 
 def usage_of(native: Any) -> Usage | None:
-    """Input counts what was cached, output what was reasoned. `reasoning_tokens` is the specification's word."""
+    """The counts in a usage object; None if it has none. Input includes cached, output includes reasoning
+    tokens. `reasoning_tokens` is the specification's name."""
     if not isinstance(native, dict):
         return None
     usage = Usage(
@@ -51,7 +52,7 @@ def usage_of(native: Any) -> Usage | None:
 
 
 def rate_limit_of(native: Any) -> ev.RateLimit | None:
-    """None where nothing is said: most lines have all fields null."""
+    """The event for `rate_limits`; None if all fields are null, as on most lines."""
     windows = [
         {"name": name, **window}
         for name in ("primary", "secondary")
@@ -66,7 +67,7 @@ def rate_limit_of(native: Any) -> ev.RateLimit | None:
 
 
 def milliseconds(duration: Any) -> float | None:
-    """A duration as Rust writes it, {secs, nanos}."""
+    """A duration from {secs, nanos}, as Rust writes it; None if it is none."""
     seconds, nanos = fields.integer(duration, "secs"), fields.integer(duration, "nanos")
     return None if seconds is None else seconds * 1000 + (nanos or 0) / 1_000_000
 
@@ -80,7 +81,8 @@ _HTTP_STATUS: Final = re.compile(r"\bstatus:? (\d{3})\b")
 
 
 def retry_of(message: str) -> ev.Retry | None:
-    """`Reconnecting... 1/5 (why)`: the agent tries again, nothing has failed yet (capture exec_err_401)."""
+    """The retry in a message like `Reconnecting... 1/5 (why)`; None if it is no such message (capture
+    exec_err_401)."""
     match = _RECONNECTING.match(message)
     if match is None:
         return None
@@ -96,7 +98,7 @@ def retry_of(message: str) -> ev.Retry | None:
 
 
 def error_of(native: Any) -> ev.ErrorInfo | None:
-    """An error in whichever of its forms: text, {message}, {message, codex_error_info}."""
+    """An error from a text, {message} or {message, codex_error_info}; None for anything else."""
     if isinstance(native, str):
         return ev.ErrorInfo(message=native)
     message = fields.text(native, "message")
@@ -104,7 +106,7 @@ def error_of(native: Any) -> ev.ErrorInfo | None:
 
 
 def error_code(native: Any) -> str | None:
-    """`codex_error_info` is a word, or an object whose one key is the word."""
+    """The code of an error: `codex_error_info` is a word, or an object whose one key is the word."""
     for key in ("codex_error_info", "codexErrorInfo", "code"):
         value = fields.value(native, key)
         if isinstance(value, dict) and value:
@@ -118,7 +120,7 @@ def error_code(native: Any) -> str | None:
 
 
 def command_text(command: Any) -> str:
-    """What a command runs; of `bash -lc "…"`, given as arguments or as a line, the script."""
+    """The command as one line; of `bash -lc "…"`, given as arguments or as a line, the script."""
     if isinstance(command, list):
         words = [str(word) for word in command]
         line = " ".join(words)
@@ -162,7 +164,8 @@ def mcp_started(call_id: str, server: str | None, tool: str | None, arguments: A
 
 
 def tool_started(call_id: str, name: str, namespace: str | None, given: Any) -> ev.ToolStarted:
-    """A call as the model makes it. Namespaces of MCP servers are part of the tool's full name."""
+    """The start of a tool, from the model's call. An MCP server's namespace is part of the tool's full
+    name."""
     if namespace is not None and namespace.startswith("mcp__"):
         name = f"{namespace}__{name}"
     started = toolnames.started(call_id, name, given)
@@ -192,8 +195,8 @@ def patch_started(call_id: str, changes: list[ev.FileChanged], native: Any) -> e
 
 
 def changes_of(native: Any, call_id: str) -> list[ev.FileChanged]:
-    """The changes of a patch, as a list with paths (exec) or by path (files); kinds are a word, an object with
-    a type, or, in older files, an object with one key."""
+    """The changes of a patch, from a list with paths (exec) or an object by path (files). A kind is a word,
+    an object with a type, or, in older files, an object with one key."""
     if isinstance(native, dict):
         native = [{"path": path, "change": change} for path, change in native.items()]
     items = native if isinstance(native, list) else []
@@ -227,7 +230,7 @@ def _change(item: Any, call_id: str) -> ev.FileChanged | None:
 
 
 class Result:
-    """What an MCP tool gave back."""
+    """Output, content and error of an MCP tool's result."""
 
     def __init__(self, native: Any, error: Any) -> None:
         content = native.get("content") if isinstance(native, dict) else native

@@ -18,7 +18,7 @@ from dragoman._wire.machine import Machine
 
 
 class Known(Struct):
-    """What was said of a message so far; later lines of it may say more."""
+    """The state of a message so far; later lines may add to it."""
 
     text: str | None = None
     thoughts: int = 0
@@ -95,7 +95,7 @@ class GeminiChat(Machine):
     # --- sessions and turns ------------------------------------------------------------------------------
 
     def _head(self, head: m.Head) -> None:
-        """Again and again in one file: every process that goes on with it writes one."""
+        """Take in a header line. A file may have several: every process that goes on with it writes one."""
         self.ledger.agent_time = head.startTime
         self._subagent = head.sessionId if head.kind == "subagent" else None
         self._parent = self._callers.get(self._subagent) if self._subagent is not None else None
@@ -138,7 +138,7 @@ class GeminiChat(Machine):
             self.ledger.put(ev.SessionUpdated(title=summary))
 
     def _rewind(self, rewind: m.Rewind) -> None:
-        """The user took back that message and all behind it."""
+        """Take in that the user took back a message and all behind it."""
         self._end_turn()
         self.ledger.put(ev.SessionStatus(status="rewound", message=rewind.to))
 
@@ -182,7 +182,8 @@ class GeminiChat(Machine):
         self._put(message)
 
     def _written(self, text: str) -> None:
-        """The CLI speaks in the user's name: it sets the scene, sums up, or warns the model."""
+        """Take in a text that the CLI wrote in the user's name: the session's context, a summary, or a
+        warning to the model."""
         cwd = translate.directory_in(text)
         if cwd is not None and self._subagent is None:
             self.ledger.put(ev.SessionStarted(cwd=cwd))
@@ -230,7 +231,8 @@ class GeminiChat(Machine):
         )
 
     def _judge(self, turn: Turn, entry: m.Entry, text: str) -> None:
-        """An answer without calls is the last of its turn; after calls something should have followed."""
+        """Set the outcome of a turn by an answer: without calls it is the last one; after calls something
+        should have followed."""
         calls = entry.toolCalls or ()
         if any(call.status == "cancelled" for call in calls):
             turn.came_to("cancelled")
@@ -281,7 +283,7 @@ class GeminiChat(Machine):
         self._put(ended)
 
     def _consequences(self, call: m.ToolCall, ended: ev.ToolEnded) -> None:
-        """What a call did beside answering."""
+        """Put the file change, plan or subagent's end that a call led to."""
         change = translate.change_of(call)
         if change is not None:
             self._put(change)
@@ -295,7 +297,7 @@ class GeminiChat(Machine):
             )
 
     def _answered(self, ended: ev.ToolEnded) -> None:
-        """The answer to the model follows every call; it says more only where the call itself was not written."""
+        """Put the end of a call from the model's answer, if the call itself had none."""
         if ended.replay:
             answers = ended.call_id in self._history
             self._history.discard(ended.call_id)

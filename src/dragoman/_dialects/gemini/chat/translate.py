@@ -24,7 +24,7 @@ class Part(NamedTuple):
 
 
 def parts_of(content: Any) -> Iterator[Part]:
-    """Content as parts: it is a text, one part, or a list of both."""
+    """The parts of content: of a text, one part, or a list of both."""
     for item in native_parts(content):
         if isinstance(item, str):
             yield Part("text", item)
@@ -56,12 +56,12 @@ def text_of(content: Any) -> str:
 
 
 def blocks_of(content: Any) -> list[ContentBlock]:
-    """What of the content is no text."""
+    """The blocks of content that are no text."""
     return [part.value for part in parts_of(content) if part.kind == "block"]
 
 
 def thought_text(thought: m.Thought) -> str:
-    """As the CLI itself words it over ACP."""
+    """A thought as text, in the form in which the CLI sends it over ACP."""
     subject = f"**{thought.subject}**" if thought.subject else None
     return "\n".join(part for part in (subject, thought.description) if part)
 
@@ -76,12 +76,12 @@ _DIRECTORY: Final = re.compile(r"\*\*Workspace Directories:\*\*\n\s*- (.+)")
 
 
 def is_written(entry: m.Entry) -> bool:
-    """Whether the CLI wrote a user's entry, and not the user."""
+    """Whether the CLI wrote an entry in the user's name."""
     return text_of(entry.content).startswith(_WRITTEN)
 
 
 def directory_in(text: str) -> str | None:
-    """The working directory, of the context that opens a session."""
+    """The working directory in the context that opens a session; None if `text` is no such context."""
     match = _DIRECTORY.search(text) if text.startswith("<session_context>") else None
     return match[1] if match is not None else None
 
@@ -105,7 +105,8 @@ _EXIT: Final = re.compile(r"^Exit Code: (\d{1,3})$", re.MULTILINE)
 
 
 def tool_ended(call: m.ToolCall) -> ev.ToolEnded | None:
-    """The end of a call, if it has ended. Its output is what the model was told, without the words around it."""
+    """The end of a call, None if it has not ended. Its output is the model's answer without the warning
+    around it."""
     status = _STATUS.get(call.status)
     if status is None:
         return None
@@ -144,7 +145,7 @@ def answered(answer: dict[str, Any], *, replay: bool) -> ev.ToolEnded:
 
 
 def _answer(result: Any) -> tuple[str | None, str | None]:
-    """What the model was told: output, or error."""
+    """`output` and `error` of the functionResponse in a result."""
     for part in native_parts(result):
         response = part["functionResponse"].get("response") if _is_answer(part) else None
         if isinstance(response, dict):
@@ -153,8 +154,8 @@ def _answer(result: Any) -> tuple[str | None, str | None]:
 
 
 def _unwrapped(answer: str) -> tuple[str, int | None]:
-    """What comes from outside (a shell, an MCP server) without the warning to the model; and the exit code of a
-    command that failed."""
+    """The output without the warning about foreign text (of a shell, an MCP server); and the exit code of a
+    shell command that failed."""
     text = _WRAPPED.sub(r"\1", answer)
     shell = _SHELL.fullmatch(text) if text != answer else None
     if shell is None:
@@ -165,7 +166,7 @@ def _unwrapped(answer: str) -> tuple[str, int | None]:
 
 
 def change_of(call: m.ToolCall) -> ev.FileChanged | None:
-    """What an edit did to its file."""
+    """The file change of an edit, from the diff in `resultDisplay`; None if it has none."""
     diff = call.resultDisplay
     path = fields.text(diff, "filePath") or fields.text(diff, "fileName")
     if not isinstance(diff, dict) or "fileDiff" not in diff or path is None:

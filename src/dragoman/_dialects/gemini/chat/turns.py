@@ -7,7 +7,7 @@ from dragoman._model.usage import ModelUsage, Usage, added
 
 
 class Turn(Struct):
-    """A turn that is going on, as its last line left it."""
+    """The state of a turn, as its last line left it."""
 
     outcome: TurnOutcome = "truncated"
     text: str | None = None

@@ -17,7 +17,7 @@ _STATUS: Final[dict[str, Literal["pending", "in_progress", "completed"]]] = {
 
 
 def plan_entries(input: Any) -> list[PlanEntry]:
-    """The entries of write_todos that are to be done or were done; those that were cancelled are left out."""
+    """The entries in `todos`, the argument of write_todos; cancelled ones are left out."""
     return [
         PlanEntry(text=text, status=_STATUS[status])
         for item in fields.mappings(input, "todos")

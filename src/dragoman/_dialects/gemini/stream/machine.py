@@ -23,7 +23,7 @@ class Call(Struct):
 
 
 class Answer(Struct):
-    """A message that grows: the CLI sends its pieces, and never says that it is whole."""
+    """A message that grows: the CLI sends pieces, and no mark that it is complete."""
 
     kind: Literal["text", "thinking"]
     message_id: str
@@ -94,14 +94,14 @@ class GeminiStream(Machine):
         self.ledger.put(ev.SessionStarted(model=message.model, resumed=resumed))
 
     def _begin(self, prompt: str | None = None) -> None:
-        """A sign that the turn goes on."""
+        """Begin a turn, unless one is open."""
         if not self.ledger.busy():
             self.ledger.put(ev.TurnStarted(prompt=prompt, synthesized=prompt is None))
         self._prompted = True
 
     def _ended(self, message: m.Result) -> None:
-        """The last line, but the turn ends with the process: after an API error only the exit code tells which
-        it was (capture err_429_daily), and a result may say success before a failing exit."""
+        """Keep the result until the process ends, and with it the turn: after an API error only the exit code
+        has its kind (capture err_429_daily), and a result may be `success` before a failing exit."""
         self._begin()
         self._hush()
         self._result = message
@@ -146,7 +146,7 @@ class GeminiStream(Machine):
             self._say(repaired_text(message.content))
 
     def _asked(self, text: str) -> None:
-        """The prompt, from the command line and stdin together."""
+        """Take in the prompt, from the command line and stdin together."""
         if self._result is not None:
             self._end_turn(None)
         self._hush()
@@ -164,7 +164,7 @@ class GeminiStream(Machine):
         self._answer.parts.append(delta.text)
 
     def _say(self, text: str) -> None:
-        """A whole message, as older versions sent: the one that grew, if it says the same."""
+        """Put a whole message of older versions; it ends the one that grew, if their texts are equal."""
         self._begin()
         answer = self._answer
         if answer is not None and answer.kind == "text" and answer.text == text:
@@ -176,7 +176,7 @@ class GeminiStream(Machine):
         self._last_text = text
 
     def _hush(self) -> None:
-        """Something else comes: the message that grew is whole."""
+        """End the message that grew, because something else follows."""
         if self._answer is not None:
             self.ledger.close_text()
             if self._answer.kind == "text":
@@ -188,7 +188,7 @@ class GeminiStream(Machine):
         return f"message-{self._messages}"
 
     def _retried(self, message: m.Retry) -> None:
-        """Older versions said so when an answer began anew. Today's do not (capture err_nofinish)."""
+        """Take in a retry of older versions. Today's send none (capture err_nofinish)."""
         self._begin()
         self._answer = None
         self.ledger.put(
@@ -226,7 +226,7 @@ class GeminiStream(Machine):
         self._end(message.tool_id, message, message.output)
 
     def _tool_call(self, message: m.ToolCall) -> None:
-        """A call with its result in one, as older versions sent."""
+        """Take in a call with its result in one event, of older versions."""
         self._begin()
         self._hush()
         call_id, name, input = translate.call_of(message)

@@ -23,13 +23,14 @@ _EXIT: Final = re.compile(r"Command exited with code: (\d{1,3})")
 
 
 def name_of(call_id: str) -> str:
-    """A tool's name, of its call's id."""
+    """A tool's name, from its call's id."""
     match = _ID.fullmatch(call_id)
     return match["name"] if match is not None else "unknown"
 
 
 def tool_ended(call_id: str, name: str, result: m.ToolResult | m.ToolCall, output: Any) -> ev.ToolEnded:
-    """A shell command that fails says `success` all the same; its exit code tells (capture tool_errors)."""
+    """The end of a call. A shell command that failed has status `success` all the same; its output has the
+    exit code (capture tool_errors)."""
     error = error_info(result.error)
     text = output if isinstance(output, str) else None
     status: ev.ToolStatus = "completed" if result.status in (None, "success") else "failed"
@@ -52,7 +53,7 @@ def tool_ended(call_id: str, name: str, result: m.ToolResult | m.ToolCall, outpu
 
 
 def call_of(message: m.ToolCall) -> tuple[str | None, str | None, Any]:
-    """Id, name and input of a call, under whichever names."""
+    """Id, name and input of a call: the fields' names differ between versions."""
     inner = message.value or {}
     call_id = message.tool_id or message.id or fields.text(inner, "callId") or fields.text(inner, "id")
     name = message.tool_name or message.name or fields.text(inner, "name")
@@ -61,8 +62,8 @@ def call_of(message: m.ToolCall) -> tuple[str | None, str | None, Any]:
 
 
 def change_of(call_id: str, name: str, input: Any, *, failed: bool) -> ev.FileChanged | None:
-    """What an edit was asked to do: the result does not say what it did. Whether a file that is written was
-    there before is not known either; the session file knows (see views/enrich)."""
+    """The change that an edit's input asks for: results do not have one. Whether a written file is new is in
+    the session file alone (see the report enrich)."""
     found = toolnames.locations_of(input)
     if toolnames.kind_of(name) != "edit" or not found:
         return None
@@ -99,7 +100,8 @@ _HTTP: Final = {status % 256: str(status) for status in _STATUSES}
 
 
 def outcome_of(result: m.Result, failures: list[m.Failure], exit_code: int | None) -> ev.TurnOutcome:
-    """By the result, what was said before it, and the exit code where it is known."""
+    """The outcome of a turn, by the result, the `error` events before it, and the exit code where it is
+    known."""
     info = error_info(result.error)
     told = [
         outcome for failure in failures for start, outcome in _SAID if words_of(failure).startswith(start)
@@ -115,18 +117,19 @@ def outcome_of(result: m.Result, failures: list[m.Failure], exit_code: int | Non
 
 
 def reason_of(result: m.Result) -> str | None:
-    """The result's own word: the error's type, where it has one that says something."""
+    """The type of the result's error, or else its status."""
     info = error_info(result.error)
     return info.code if info is not None and info.code not in (None, "unknown") else result.status
 
 
 def is_error(failure: m.Failure) -> bool:
-    """Not a mere warning; older versions did not say which."""
+    """Whether an `error` event is more than a warning; older versions have no severity."""
     return failure.severity != "warning"
 
 
 def failure_of(result: m.Result, failures: list[m.Failure], exit_code: int | None) -> ev.ErrorInfo:
-    """Why a turn failed. The result of an empty answer has no error of its own (capture err_empty)."""
+    """The error of a turn that failed. The result of an empty answer has none of its own (capture
+    err_empty)."""
     error = error_info(result.error)
     said = [words_of(failure) for failure in failures]
     status = f"the turn ended with status {result.status}, exit code {exit_code}"
@@ -140,7 +143,7 @@ def error_event(failure: m.Failure) -> ev.Error:
 
 
 def error_info(native: Any) -> ev.ErrorInfo | None:
-    """An error in whichever of its forms: type and message, code and message, or a text."""
+    """An error from a text, or from an object with `message` and `type` or `code`; None for anything else."""
     if isinstance(native, str):
         return ev.ErrorInfo(message=native)
     if not isinstance(native, dict):
@@ -153,7 +156,7 @@ def error_info(native: Any) -> ev.ErrorInfo | None:
 
 
 def words_of(failure: m.Failure) -> str:
-    """What an `error` says; older versions put it one level down."""
+    """The message of an `error` event; older versions have it one level down."""
     inner = error_info(failure.error)
     return failure.message or (inner.message if inner is not None else "unknown error")
 
@@ -162,7 +165,7 @@ _API_ERROR: Final = re.compile(r"\[API Error: (\{.*\})\]", re.DOTALL)
 
 
 def _http_code(message: str) -> str | None:
-    """The status in an API's answer that the message repeats."""
+    """The HTTP status in an API's answer that the message repeats; None if there is none."""
     match = _API_ERROR.search(message)
     answer = parse(match[1].encode("utf-8", "replace")) if match is not None else None
     code = fields.integer(fields.mapping(answer, "error"), "code")
@@ -173,7 +176,8 @@ def _http_code(message: str) -> str | None:
 
 
 def usage_of(stats: dict[str, Any] | None) -> Usage | None:
-    """Prompt tokens include the cached ones. Thoughts are in no field today, only in the total."""
+    """The counts in `stats`. Input includes cached tokens. Thoughts have no field today, they are in the
+    total alone."""
     return _count(stats, Usage()) if stats else None
 
 
