@@ -259,7 +259,7 @@ def _executable(agent: Agent, config: SessionConfig) -> str:
 def _locks(agent: Agent, config: SessionConfig, plan: LaunchPlan) -> SessionLocks:
     """A resumed session is waited for; of a copy, only the copy is ours."""
     first = plan.session if config.resume is None or config.fork else config.resume
-    return SessionLocks(agent.family or agent.name, plan.cwd or os.getcwd(), first, config.timeout)
+    return SessionLocks(agent.vendor or agent.name, plan.cwd or os.getcwd(), first, config.timeout)
 
 
 def _recorder(config: SessionConfig, plan: LaunchPlan) -> FrameSink | None:

@@ -35,7 +35,7 @@ def test_the_table() -> None:
         assert record.executable == row.command[0]
         assert record.capabilities <= Acp.capabilities
         assert record.fetched == (row.command[0] in ("npx", "uvx"))
-    assert {name: row.family for name, row in rows.items() if row.family} == {
+    assert {name: row.vendor for name, row in rows.items() if row.vendor} == {
         "claude-acp": "claude",
         "codex-acp": "codex",
         "gemini": "gemini",

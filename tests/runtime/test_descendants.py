@@ -14,7 +14,7 @@ from dragoman._model.events import Message
 from dragoman._runtime import run as run_module
 from dragoman._runtime.process import child as child_module
 from dragoman._runtime.process import descendants
-from dragoman._runtime.process.descendants import MARK, Family
+from dragoman._runtime.process.descendants import MARK, Descendants
 from tests.runtime.test_stopping import alive, text
 from tests.runtime.toy_dialect import alone, toy_plan
 
@@ -25,8 +25,8 @@ SLEEPS = ["sleep", "600"]
 
 def test_a_later_process_with_the_same_pid_is_another() -> None:
     sleeper = subprocess.Popen(SLEEPS)
-    [member] = [member for member in Family(os.getpid()).seen() if member[0] == sleeper.pid]
-    stranger = Family()
+    [member] = [member for member in Descendants(os.getpid()).seen() if member[0] == sleeper.pid]
+    stranger = Descendants()
     stranger.known = {(member[0], member[1] - 1)}
     assert not stranger.press(signal.SIGKILL)
     assert sleeper.poll() is None
@@ -40,9 +40,9 @@ def test_who_is_found_by_psutil_is_found_by_proc(monkeypatch: pytest.MonkeyPatch
     sleeper = subprocess.Popen(SLEEPS, env=environ, start_new_session=True)
     for has_proc in {descendants.SYSTEM_HAS_PROC, False}:
         monkeypatch.setattr(descendants, "SYSTEM_HAS_PROC", has_proc)
-        ours = Family(os.getpid(), "here")
+        ours = Descendants(os.getpid(), "here")
         assert sleeper.pid in {pid for pid, _ in ours.seen()}
-        orphans = Family(0, "here")
+        orphans = Descendants(0, "here")
         assert orphans.press(0)
         assert {pid for pid, _ in orphans.known} == {sleeper.pid}
     sleeper.kill()
@@ -77,10 +77,10 @@ async def test_what_an_agent_leaves_running_when_it_exits_in_good_order_stays(
 async def test_what_was_seen_at_work_is_remembered_after_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a mark, in a session of its own, and nobody's child: only who looked in time knows it."""
     monkeypatch.setattr(child_module, "TRACKING", 0.01)
-    monkeypatch.setattr(Family, "_marked", lambda self, rows: set())
+    monkeypatch.setattr(Descendants, "_marked", lambda self, rows: set())
     async with alone(toy_plan()) as session:
         child = int(await text(session, "child\ntake steer\nexit 3"))
-        family_of = session._run.child.family
+        family_of = session._run.child.descendants
         while child not in {pid for pid, _ in family_of.known}:  # noqa: ASYNC110 - nobody tells of a look
             await anyio.sleep(0.01)
         stream = session.events()

@@ -61,7 +61,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     command: tuple[str, ...]
     install: str = ""
-    family: str | None = None
+    vendor: str | None = None
     usage: UsageRule | None = None
     lacks: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
@@ -99,7 +99,7 @@ def record(name: str) -> Agent:
         title=row.title,
         executable=row.command[0],
         fetched=row.command[0] in _FETCHERS,
-        family=row.family,
+        vendor=row.vendor,
         dialects=("acp",),
         plan=lambda config, executable, dialect: plan(config, row, row.command_of(executable)),
         capabilities=row.capabilities,

@@ -38,7 +38,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     """How to get it, in one line."""
     fetched: bool = False
     """The executable is a runner (npx, uvx) that fetches the agent: it being there says nothing about the agent."""
-    family: str | None = None
+    vendor: str | None = None
     """The agent that it is at heart, where it is another one's adapter or descendant."""
     tested_versions: tuple[str, ...] = ()
     version_args: tuple[str, ...] = ("--version",)

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from msgspec import Struct, field
 
 from dragoman._model.content import ContentBlock
+from dragoman._model.patches import TextsDiff
 from dragoman._model.usage import ModelUsage, Usage
 
 SCHEMA = "dragoman.events/1"
@@ -312,6 +313,21 @@ class FileChanged(Event, tag="file.changed"):
     after: str | None = None
     call_id: str | None = None
     phase: Literal["proposed", "applied", "failed"] = field(default_factory=lambda: "applied")
+
+
+_diff_slot: Any = FileChanged.__dict__["diff"]
+
+
+def _diff(event: FileChanged) -> str | None:
+    """The diff, made now if it was left for later (see patches.between). Encoding makes it too, in event_json."""
+    diff: str | TextsDiff | None = _diff_slot.__get__(event)
+    if isinstance(diff, TextsDiff):
+        diff = diff.made()
+        _diff_slot.__set__(event, diff)
+    return diff
+
+
+FileChanged.diff = property(_diff, _diff_slot.__set__)  # type: ignore[assignment]
 
 
 class SubagentStarted(Event, tag="subagent.started"):

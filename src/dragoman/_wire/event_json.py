@@ -10,9 +10,18 @@ from msgspec import Struct
 
 from dragoman._model.events import AnyEvent, Event
 from dragoman._model.frames import Frame
+from dragoman._model.patches import TextsDiff
 from dragoman._wire.jsontext import MAX_DEPTH, Invalid, bounded, repaired
 
-_encoder = msgspec.json.Encoder()
+
+def _made(value: Any) -> Any:
+    """A diff that nobody has read yet; anything else is no part of an event."""
+    if isinstance(value, TextsDiff):
+        return value.made()
+    raise TypeError(f"an event holds no {type(value).__name__}")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_made)
 
 
 def encode(event: Event) -> bytes:

@@ -69,8 +69,8 @@ def family_of(event: Event) -> str:
     from dragoman._agents import AGENTS
 
     record = AGENTS.get(event.agent)
-    if record is not None and record.family is not None:
-        return record.family
+    if record is not None and record.vendor is not None:
+        return record.vendor
     from dragoman._projections.agent_event.model import AGENT_TYPES
 
     return event.agent if event.agent in AGENT_TYPES else published.family_of(event)

@@ -65,7 +65,7 @@ def _from_texts(diff: dict[str, Any], path: str, call_id: str) -> ev.FileChanged
     return ev.FileChanged(
         path=path,
         change=change,
-        diff=patches.from_texts(path, old, new),
+        diff=patches.between(path, old, new),
         before=old,
         after=new,
         call_id=call_id,

@@ -112,7 +112,7 @@ class Terminal:
 
     async def _await_end(self) -> None:
         await self._process.reap()
-        self._process.family.look()
+        self._process.descendants.look()
         self._end()
 
     def _end(self) -> None:

@@ -12,7 +12,7 @@ import anyio
 from anyio import to_thread
 
 from dragoman._model.errors import SpawnFailed
-from dragoman._runtime.process.descendants import LOOK, MARK, Family
+from dragoman._runtime.process.descendants import LOOK, MARK, Descendants
 from dragoman._runtime.process.pipes import Stdin, ready
 from dragoman._runtime.process.watchdog import Watchdog
 
@@ -67,7 +67,7 @@ class Process:
 
     def __init__(self, popen: "subprocess.Popen[bytes]", mark: str = "") -> None:
         self._popen = popen
-        self.family = Family(popen.pid, mark)
+        self.descendants = Descendants(popen.pid, mark)
         """Whom it has started: once it is gone they are nobody's children."""
         self.exited = anyio.Event()
 
@@ -110,24 +110,24 @@ class Process:
 
     async def track(self) -> None:
         """Take note of whom it has started, in a thread: a look costs as much as there are processes."""
-        self.family.known = await to_thread.run_sync(self.family.seen)
+        self.descendants.known = await to_thread.run_sync(self.descendants.seen)
 
     async def sweep(self) -> None:
         """End all that it started and that is still there: first they are asked, then they are made to."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             with anyio.move_on_after(SWEEP_GRACE):
-                while self.family.press(number):  # noqa: ASYNC110 - nobody tells us of their end
+                while self.descendants.press(number):  # noqa: ASYNC110 - nobody tells us of their end
                     await anyio.sleep(LOOK)
 
     async def end(self) -> None:
         """End it, with all it started: first it is asked, then it is made to."""
-        self.family.look()
+        self.descendants.look()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self.reap)
             self.send_signal("SIGTERM")
             with anyio.move_on_after(SWEEP_GRACE):
                 await self.exited.wait()
-            self.family.look()
+            self.descendants.look()
             self.send_signal("SIGKILL")
             with anyio.move_on_after(SWEEP_GRACE):
                 await self.exited.wait()
@@ -136,9 +136,9 @@ class Process:
 
     def kill(self) -> None:
         """At once, with all it started: for when there is no time left to be gentle."""
-        self.family.look()
+        self.descendants.look()
         self.send_signal("SIGKILL")
-        self.family.press(signal.SIGKILL)
+        self.descendants.press(signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(timeout=1.0)
 
@@ -156,7 +156,7 @@ class Child(Process):
     ) -> None:
         super().__init__(popen, mark)
         self._watchdog = watchdog
-        watchdog.tell(self.family)
+        watchdog.tell(self.descendants)
         self.stdin = Stdin(ready(popen.stdin))
         self.stdout = ready(popen.stdout) if spool is None else spool
         self.stderr = ready(popen.stderr)
@@ -167,7 +167,7 @@ class Child(Process):
             await anyio.sleep(TRACKING)
             if at_work():
                 await self.track()
-                self._watchdog.tell(self.family)
+                self._watchdog.tell(self.descendants)
 
     def close(self) -> None:
         self.stdin.close()

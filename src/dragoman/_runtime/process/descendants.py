@@ -2,7 +2,7 @@
 
 Agents give their tools sessions of their own, and tools leave orphans: neither a process group nor a process tree
 holds them all. So whoever is in the tree, in the session that the program leads, or carries its mark in the
-environment belongs to the family; who once belonged to it stays in it, wherever its parents went. A process is
+environment belongs to it too; who once belonged to it stays in it, wherever its parents went. A process is
 known by its pid and the time of its start, so that a later one with the same pid is never taken for it.
 
 Run as a script this is the watchdog (see watchdog.py), which must start fast: only small imports here.
@@ -25,8 +25,8 @@ Row = tuple[int, int, int, float]
 """Of a living process: pid, parent, session, start."""
 
 
-class Family:
-    """The family of a program, whose pid is `root`. `mark` is what its environment says under MARK."""
+class Descendants:
+    """A program and all that it started: its pid is `root`. `mark` is what its environment says under MARK."""
 
     def __init__(self, root: int = 0, mark: str = "") -> None:
         self.known: set[Member] = set()
@@ -154,15 +154,15 @@ LOOK = 0.05
 
 
 def watch(mark: str, master: int) -> None:
-    """Wait for the end of our master, then end the family that it left behind."""
+    """Wait for the end of our master, then end all that it left behind."""
     for ignored in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(ignored, signal.SIG_IGN)
-    family = Family(mark=mark)
+    ours = Descendants(mark=mark)
     if told := [_member(word) for word in _last_word(master).split()]:
-        family.root, family.known = told[0], set(told)
+        ours.root, ours.known = told[0], set(told)
     for number, seconds in LADDER:
         until = time.monotonic() + seconds
-        while family.press(number) and time.monotonic() < until:
+        while ours.press(number) and time.monotonic() < until:
             time.sleep(LOOK)
 
 

@@ -41,7 +41,7 @@ async def _take_steps(run: Run) -> None:
         if child.exited.is_set():
             return
         run.helped = True
-        child.family.look()
+        child.descendants.look()
         with anyio.move_on_after(seconds):
             if what == "interrupt":
                 await interrupt(run)

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from dragoman._runtime.process import descendants
-from dragoman._runtime.process.descendants import Family
+from dragoman._runtime.process.descendants import Descendants
 
 
 class Watchdog:
@@ -20,7 +20,7 @@ class Watchdog:
             with suppress(OSError):  # a run without a watchdog is better than none
                 self._popen = _start(mark)
 
-    def tell(self, members: Family) -> None:
+    def tell(self, members: Descendants) -> None:
         """Whom to end: for those who do not carry the mark."""
         everyone = [members.root, *members.known]
         pipe = self._popen.stdin if self._popen is not None else None

@@ -7,7 +7,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from dragoman._model.events import FileChanged, PlanEntry
-from dragoman._model.patches import from_hunks, from_texts
+from dragoman._model.patches import between, from_hunks
 from dragoman._wire import fields
 
 
@@ -19,7 +19,7 @@ def file_change(call_id: str, result: Any) -> FileChanged | None:
     notebook = fields.text(result, "notebook_path")
     if notebook is not None and "updated_file" in result:
         before, after = (fields.text(result, key) for key in ("original_file", "updated_file"))
-        diff = from_texts(notebook, before, after)
+        diff = between(notebook, before, after)
         return FileChanged(
             path=notebook, change="modified", diff=diff, before=before, after=after, call_id=call_id
         )
@@ -30,7 +30,7 @@ def file_change(call_id: str, result: Any) -> FileChanged | None:
     after = fields.text(result, "content")
     diff = from_hunks(path, result["structuredPatch"], created=created)
     if diff is None and created:  # a new file has no hunks, only its content
-        diff = from_texts(path, None, after)
+        diff = between(path, None, after)
     return FileChanged(
         path=path,
         change="created" if created else "modified",
@@ -50,7 +50,7 @@ def change_of(call_id: str, input: Any, result: Any, text: str, *, failed: bool)
         created = "created successfully" in text
         before = None if created else fields.text(input, "old_string")
         after = fields.text(input, "content" if created else "new_string")
-        diff = from_texts(path, before, after) if after is not None else None
+        diff = between(path, before, after) if after is not None else None
         change = FileChanged(
             path=path, change="created" if created else "modified", diff=diff, call_id=call_id
         )

@@ -25,10 +25,10 @@ def _changed(path: str, change: dict[str, Any], call_id: str, phase: Phase) -> e
     event = ev.FileChanged(path=path, change="modified", call_id=call_id, phase=phase)
     if given.get("type") == "add":
         event.change, event.after = "created", content
-        event.diff = patches.from_texts(path, None, content) if content is not None else None
+        event.diff = patches.between(path, None, content) if content is not None else None
     elif given.get("type") == "delete":
         event.change, event.before = "deleted", content
-        event.diff = patches.from_texts(path, content, None) if content is not None else None
+        event.diff = patches.between(path, content, None) if content is not None else None
     else:
         target = fields.text(given, "move_path")
         if target:

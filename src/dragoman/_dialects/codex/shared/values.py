@@ -221,7 +221,7 @@ def _change(item: Any, call_id: str) -> ev.FileChanged | None:
         change = "moved"
     before, after = (content, None) if change == "deleted" else (None, content)
     if diff is None and content is not None:
-        diff = patches.from_texts(path, before, after)
+        diff = patches.between(path, before, after)
     elif diff is not None and diff.startswith("@@"):
         diff = f"--- a/{path.lstrip('/')}\n+++ b/{(move_to or path).lstrip('/')}\n{diff}"
     return ev.FileChanged(

@@ -177,7 +177,7 @@ def change_of(call: m.ToolCall) -> ev.FileChanged | None:
     return ev.FileChanged(
         path=path,
         change="created" if created else "modified",
-        diff=patches.from_texts(path, before, after) if after is not None else fields.text(diff, "fileDiff"),
+        diff=patches.between(path, before, after) if after is not None else fields.text(diff, "fileDiff"),
         before=before,
         after=after,
         call_id=call.id,

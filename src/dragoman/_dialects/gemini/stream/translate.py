@@ -71,7 +71,7 @@ def change_of(call_id: str, name: str, input: Any, *, failed: bool) -> ev.FileCh
     return ev.FileChanged(
         path=path,
         change="created" if old == "" else "modified",
-        diff=None if failed or new is None else patches.from_texts(path, old or None, new),
+        diff=None if failed or new is None else patches.between(path, old or None, new),
         after=None if failed else fields.text(input, "content"),
         call_id=call_id,
         phase="failed" if failed else "applied",
