@@ -52,7 +52,7 @@ def open(
     mode, handlers = _handlers(approve, answer, serve, handler_timeout)
     given = {**_stated({"prompt": prompt, "approve": mode}), **options}
     config, connection = _connected(agent, given, handlers)
-    return connection.alone(None if connection.run.plan.one_shot else config.prompt)
+    return connection._alone(None if connection._run.plan.one_shot else config.prompt)
 
 
 def connect(

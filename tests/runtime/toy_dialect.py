@@ -155,4 +155,4 @@ def toy_plan(program: str = "obedient.py", *args: str, **changes: Any) -> Launch
 
 def alone(plan: LaunchPlan, *, prompt: str | None = None, **options: Any) -> Session:
     """A session that has the agent process to itself."""
-    return Connection(plan, **options).alone(prompt)
+    return Connection(plan, **options)._alone(prompt)

@@ -50,67 +50,67 @@ class Connection:
         idle_timeout: float | None = None,
         locks: SessionLocks | None = None,
     ) -> None:
-        self.run = Run(plan, recorder, lambda requests: self.requests.attend(requests))
+        self._run = Run(plan, recorder, lambda requests: self._requests.attend(requests))
         """What goes on beneath."""
-        self.requests = Requests(self.run, policy or Policy(), handlers or Handlers(), self._session_of)
+        self._requests = Requests(self._run, policy or Policy(), handlers or Handlers(), self._host_of)
         self.sessions: dict[str, Session] = {}
         """Those that are open, by id."""
-        self.locks = locks
+        self._locks = locks
         """Keeps other runs away from them."""
         self._only: Session | None = None
-        self.backlog = Backlog()
+        self._backlog = Backlog()
         self._limits = LimitWatch(limits) if limits else None
-        self._timeouts = partial(watch, self.run, self.run.busy, self.stop, timeout, idle_timeout)
+        self._timeouts = partial(watch, self._run, self._run.busy, self.stop, timeout, idle_timeout)
         self._group: TaskGroup | None = None
 
     # --- what it is --------------------------------------------------------------------------------------
 
     @property
     def agent(self) -> str:
-        return self.run.plan.agent
+        return self._run.plan.agent
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        return self.run.plan.capabilities
+        return self._run.plan.capabilities
 
     @property
     def result(self) -> RunEnded | None:
         """The last event, once the run is over."""
-        return self.run.result
+        return self._run.result
 
     @property
     def exit(self) -> Exit | None:
         """How the process ended, once it did."""
-        return self.run.exit
+        return self._run.exit
 
     @property
     def recording_error(self) -> Exception | None:
         """Why the recording is incomplete, if it is."""
-        return self.run.recording_error
+        return self._run.recording_error
 
     # --- its life ----------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
         if self._group is not None:
             raise UsageError("a session can be entered only once; open another one")
-        self.run.fanout.add(self.backlog)
+        self._run.fanout.add(self._backlog)
         if self._limits is not None:
-            self.run.fanout.add(self._limits)
+            self._run.fanout.add(self._limits)
         await self._wait_for_session()
-        self.run.start()
+        self._run.start()
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
-        self._group.start_soon(self.run.live, self._look_after)
+        self._group.start_soon(self._run.live, self._look_after)
         return self
 
     async def _wait_for_session(self) -> None:
-        if self.locks is None:
+        if self._locks is None:
             return
-        self.run.fanout.add(self.locks)
+        self._run.fanout.add(self._locks)
         try:
-            await self.locks.enter()
+            await self._locks.enter()
         except BaseException:
-            self.run.call_off()
+            self._run.call_off()
             raise
 
     async def _look_after(self) -> None:
@@ -118,7 +118,7 @@ class Connection:
             tasks.start_soon(self._timeouts)
             if self._limits is not None:
                 tasks.start_soon(self._limits.watch, self.stop)
-            tasks.start_soon(stopping.see_off, self.run)
+            tasks.start_soon(stopping.see_off, self._run)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -127,7 +127,7 @@ class Connection:
         try:
             await self.close()
         except BaseException:  # interrupted a second time, while stopping
-            self.run.child.kill()
+            self._run.child.kill()
             raise
         finally:
             self._group.cancel_scope.shield = True
@@ -140,15 +140,15 @@ class Connection:
         """End the run. Open turns are cancelled."""
         if self._limits is not None and self._limits.reached is not None:
             await self.stop("limited", self._limits.reached)
-        await self.stop("cancelled" if self._group is not None and self.run.busy() else "closed")
+        await self.stop("cancelled" if self._group is not None and self._run.busy() else "closed")
 
     async def stop(self, reason: StopReason, detail: str | None = None) -> None:
         """End the run and put on record why. Comes back when it is over; cannot be cancelled."""
         if self._group is None:
-            if self.locks is not None:
-                self.locks.give_up()
+            if self._locks is not None:
+                self._locks.give_up()
             return
-        run = self.run
+        run = self._run
         with anyio.CancelScope(shield=True):
             if run.stopping is None and run.exit is None and not run.child.exited.is_set():
                 run.stop_for(reason, detail)
@@ -167,46 +167,46 @@ class Connection:
         """Open one more session, or go on with an earlier one. It lasts until it is closed, or the connection."""
         if resume in self.sessions:
             raise UsageError(f"session {resume} is open already")
-        run, where = self.run, self._where(cwd)
+        run, where = self._run, self._where(cwd)
         await self._ready()
-        if self.locks is not None and resume is not None:
-            await self.locks.acquire(resume)
+        if self._locks is not None and resume is not None:
+            await self._locks.acquire(resume)
         said = EventStream()  # of a session whose name is not known yet
         run.fanout.add(said)
         ended = await run.ask(OpenSession(cwd=where, resume=resume, mcp_servers=dict(mcp_servers or {})))
         if ended is None or not ended.ok or ended.session is None:
-            if self.locks is not None and resume is not None:
-                self.locks.release(resume)
+            if self._locks is not None and resume is not None:
+                self._locks.release(resume)
             raise self._not_opened(ended, resume)
         id = ended.session
         backlog = Backlog([event for event in said.drain() if event.session == id])
         session = self.sessions[id] = Session(self, self._host(where), id, backlog=backlog)
         return session
 
-    def alone(self, prompt: str | None = None) -> Session:
+    def _alone(self, prompt: str | None = None) -> Session:
         """The one session of a process that has no other. Its life is the connection's."""
         self._only = Session(self, self._host(self._where()), prompt=prompt)
         return self._only
 
     def _where(self, cwd: str | os.PathLike[str] | None = None) -> str:
-        return os.path.abspath(cwd if cwd is not None else self.run.plan.cwd or os.getcwd())
+        return os.path.abspath(cwd if cwd is not None else self._run.plan.cwd or os.getcwd())
 
     def _host(self, cwd: str) -> Host:
-        plan = self.run.plan
+        plan = self._run.plan
         return Host([cwd, *plan.roots], plan.env, read_only=plan.read_only)
 
     def events(self) -> EventStream:
         """All events of all sessions from now on; before the first turn, from the run's start."""
-        return self.run.fanout.listener(self.backlog)
+        return self._run.fanout.listener(self._backlog)
 
     async def _ready(self) -> None:
         """The agent has answered the first line, so that more can be asked of it."""
-        stream, ledger = self.events(), self.run.ledger
+        stream, ledger = self.events(), self._run.ledger
         while not ledger.ready:
             if ledger.refusal is not None:
                 raise AgentFailed(ledger.refusal.message, agent=self.agent)
             if not await stream.batch():
-                raise self.run.gone("it was ready")
+                raise self._run.gone("it was ready")
 
     def _not_opened(self, ended: CommandEnded | None, resume: str | None) -> Exception:
         why = ended.error.message if ended is not None and ended.error is not None else "it names no session"
@@ -214,5 +214,7 @@ class Connection:
             return SessionNotFound(f"{self.agent} does not open session {resume}: {why}", agent=self.agent)
         return AgentFailed(f"{self.agent} opens no session: {why}", agent=self.agent, native=why)
 
-    def _session_of(self, event: Event) -> Session | None:
-        return self._only or self.sessions.get(event.session or "")
+    def _host_of(self, event: Event) -> Host | None:
+        """The host of the session that an event belongs to."""
+        session = self._only or self.sessions.get(event.session or "")
+        return session._host if session is not None else None

@@ -5,7 +5,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import anyio
 from anyio import CapacityLimiter, to_thread
@@ -16,12 +16,9 @@ from dragoman._model.errors import DragomanError
 from dragoman._model.events import Event, HostCalled, PermissionRequested, QuestionAsked, Request
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
-from dragoman._runtime.host.host import Place, Refused
+from dragoman._runtime.host.host import Host, Place, Refused
 from dragoman._runtime.run import Run
 from dragoman._runtime.streams import EventStream
-
-if TYPE_CHECKING:
-    from dragoman._runtime.session import Session
 
 log = logging.getLogger("dragoman")
 
@@ -67,22 +64,22 @@ class Handlers(Struct, frozen=True, kw_only=True):
 
 
 class Requests:
-    """All requests of a run. `session_of` finds the session that an event belongs to."""
+    """All requests of a run. `host_of` finds the host of the session that an event belongs to."""
 
     def __init__(
-        self, run: Run, policy: Policy, handlers: Handlers, session_of: Callable[[Event], "Session | None"]
+        self, run: Run, policy: Policy, handlers: Handlers, host_of: Callable[[Event], Host | None]
     ) -> None:
         self._run = run
         self._policy = policy
         self._handlers = handlers
-        self._session_of = session_of
+        self._host_of = host_of
 
     def attend(self, requests: Sequence[Request]) -> None:
         """These want an answer: at once where no one needs to be asked, else in a task of its own."""
         for request in requests:
-            session = self._session_of(request)
-            if isinstance(request, HostCalled) and session is not None and session.host.does(request):
-                self._run.tasks.start_soon(self._serve, request, session, session.host.queue(request))
+            host = self._host_of(request)
+            if isinstance(request, HostCalled) and host is not None and host.does(request):
+                self._run.tasks.start_soon(self._serve, request, host, host.queue(request))
             elif isinstance(request, PermissionRequested) and (settled := self._settled(request)) is not None:
                 self._respond(request, settled)
             elif self._handler_of(request) is None:
@@ -104,9 +101,9 @@ class Requests:
     # --- answers -----------------------------------------------------------------------------------------
 
     def _permission(self, event: PermissionRequested) -> PermissionRequest:
-        session = self._session_of(event)
+        host = self._host_of(event)
         files = self._run.ledger.tool_paths(event.session, event.call_id)
-        return PermissionRequest(event, session.host.cwd if session is not None else None, files)
+        return PermissionRequest(event, host.cwd if host is not None else None, files)
 
     def _settled(self, event: PermissionRequested) -> Answer | None:
         """What the policy answers; None if somebody must be asked."""
@@ -167,19 +164,19 @@ class Requests:
 
     # --- what the host does ------------------------------------------------------------------------------
 
-    async def _serve(self, call: HostCalled, session: "Session", place: Place) -> None:
+    async def _serve(self, call: HostCalled, host: Host, place: Place) -> None:
         """The handler may answer a call itself, or refuse it. If it has no opinion, the host does what is allowed."""
         async with place:
             reply = await self._response(call)
             if isinstance(reply, Reply) and reply.result is None and reply.error is None:
-                reply = await self._denial(call, session) or await self._done(call, session)
+                reply = await self._denial(call, host) or await self._done(call, host)
             if reply is not None:
                 self._respond(call, reply)
 
-    async def _denial(self, call: HostCalled, session: "Session") -> Reply | None:
+    async def _denial(self, call: HostCalled, host: Host) -> Reply | None:
         """Why a call is refused; None if it is allowed. Writing a file and running a command need the same permission
         as a tool that does it; where the tool that makes the call has got it, that is enough."""
-        event = session.host.permission(call)
+        event = host.permission(call)
         if event is None or self._run.ledger.tool_allowed(call.session, call.call_id):
             return None
         answer = self._settled(event) or await self._response(event)
@@ -190,9 +187,9 @@ class Requests:
             return None
         return Reply(error=answer.message or "Denied by the client.", by=answer.by, rule=answer.rule)
 
-    async def _done(self, call: HostCalled, session: "Session") -> Reply:
+    async def _done(self, call: HostCalled, host: Host) -> Reply:
         try:
-            return Reply(result=await session.host.do(call, self._run.tasks))
+            return Reply(result=await host.do(call, self._run.tasks))
         except Refused as refusal:
             return Reply(error=str(refusal))
 

@@ -54,14 +54,14 @@ class Session:
         prompt: str | None = None,
         backlog: Backlog | None = None,
     ) -> None:
-        self.host = host
+        self._host = host
         """Does what the agent asks its client to do."""
         self._connection = connection
-        self._run = connection.run
+        self._run = connection._run
         self._id = id
         self._first_prompt = prompt
         self._closed = False
-        self._backlog = backlog or connection.backlog
+        self._backlog = backlog or connection._backlog
         self._fanout = self._run.fanout
         if id is not None:
             self._fanout = Fanout()
@@ -147,10 +147,10 @@ class Session:
             pass
         finally:
             self._connection.sessions.pop(id, None)
-            if self._connection.locks is not None:
-                self._connection.locks.release(id)
+            if self._connection._locks is not None:
+                self._connection._locks.release(id)
             self._branch.end()
-            await self.host.close()
+            await self._host.close()
 
     async def stop(self, reason: StopReason, detail: str | None = None) -> None:
         """End the run, with all its sessions, and put on record why. Comes back when it is over."""
@@ -168,7 +168,7 @@ class Session:
         stream = TurnStream(lambda: run.machine.turn_of(id), self._missed)
         self._fanout.add(stream)
         self._backlog.prompted()
-        self._connection.backlog.prompted()
+        self._connection._backlog.prompted()
         self._say(Prompt(text=text, blocks=list(blocks), id=id))
         return stream
 
@@ -285,4 +285,4 @@ class Session:
         return self._respond(Reply(request=request, result=result, error=error))
 
     def _respond(self, response: Response) -> bool:
-        return self._connection.requests.respond(response)
+        return self._connection._requests.respond(response)
