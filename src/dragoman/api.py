@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from msgspec import structs
 
 from dragoman._agents.agent import Agent, environment
-from dragoman._files.redaction import RedactingSink, Redactor, secrets_in
+from dragoman._files.redaction import Redactor, secrets_in
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, Options, SessionConfig, checked, configured, did_you_mean
 from dragoman._model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
@@ -267,7 +267,5 @@ def _recorder(config: SessionConfig, plan: LaunchPlan) -> FrameSink | None:
         return None
     from dragoman._files.recording import RecordingWriter
 
-    writer = RecordingWriter(config.record)
-    if not config.redact:
-        return writer
-    return RedactingSink(writer, Redactor(secrets_in(plan.env) | secrets_in(config.mcp_servers)))
+    known = secrets_in(plan.env) | secrets_in(config.mcp_servers)
+    return RecordingWriter(config.record, Redactor(known) if config.redact else None)

@@ -9,12 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dragoman._files.convert import convert
-from dragoman._files.recording import read_recording
-from dragoman._files.redaction import RedactingSink, Redactor, is_secret_name, secrets_in
+from dragoman._files.recording import RecordingWriter, read_recording
+from dragoman._files.redaction import Redactor, is_secret_name, secrets_in
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._wire.event_json import encode
 from dragoman.api import ask
-from tests.runtime.recorders import Frames
 from tests.runtime.toy_agent import TOY
 
 TAIL = "AbCdEfGh0123456789"
@@ -131,9 +130,9 @@ def test_secrets_are_found_at_any_depth() -> None:
     assert secrets_in(servers) == {"one", "Bearer two"}
 
 
-def test_a_recording_holds_none() -> None:
-    frames = Frames()
-    sink = RedactingSink(frames, Redactor(["hunter2-hunter2"]))
+def test_a_recording_holds_none(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    sink = RecordingWriter(path, Redactor(["hunter2-hunter2"]))
     config: dict[str, Any] = {"native": {"api_key": "short"}, "list": [KEYS[0]]}
     sink.begin(Launch(agent="a", dialect="d", argv=["a", f"--header=Bearer {TAIL}"], config=config))
     plain = Frame(1, "out", b"nothing here", 0.5)
@@ -141,13 +140,13 @@ def test_a_recording_holds_none() -> None:
     sink.frame(Frame(2, "err", b"\xff password: hunter2-hunter2", 0.6, eol=False))
     sink.end(Exit(code=1, stderr_tail=f"bad key {KEYS[0]}"))
     sink.close()
-    assert frames[0] is plain
-    assert frames[1] == Frame(2, "err", b"\xff password: [redacted]", 0.6, eol=False)
-    assert frames.launch is not None
-    assert frames.launch.argv == ["a", "--header=Bearer [redacted]"]
-    assert frames.launch.config == {"native": {"api_key": "[redacted]"}, "list": ["[redacted]"]}
-    assert frames.exit == Exit(code=1, stderr_tail="bad key [redacted]")
-    assert frames.closed
+    recorded = read_recording(path)
+    assert recorded.frames[0] == plain
+    assert recorded.frames[1] == Frame(2, "err", b"\xff password: [redacted]", 0.6, eol=False)
+    assert recorded.launch is not None
+    assert recorded.launch.argv == ["a", "--header=Bearer [redacted]"]
+    assert recorded.launch.config == {"native": {"api_key": "[redacted]"}, "list": ["[redacted]"]}
+    assert recorded.exit == Exit(code=1, stderr_tail="bad key [redacted]")
 
 
 @pytest.mark.anyio

@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 import anyio
 import psutil
 from anyio import to_thread
+from dragoman._runtime.player import play
 
 import dragoman
 from dragoman import Connection, Event, Session
 from dragoman._contract.invariants import broken
 from dragoman._dialects import machine_for
 from dragoman._files.recording import read_recording
-from dragoman._runtime.player import play
 from dragoman.testing import Scenario, Script, ScriptedModel, Step
 from tests.real.pins import Pin
 

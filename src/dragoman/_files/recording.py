@@ -11,8 +11,9 @@ from contextlib import nullcontext
 from typing import Any, BinaryIO
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from dragoman._files.redaction import Redactor
 from dragoman._model.errors import RecordingError
 from dragoman._model.frames import Direction, Exit, Frame, Launch
 from dragoman._wire.jsontext import repaired
@@ -58,27 +59,35 @@ def read_row(line: bytes) -> Row | None:
 
 
 class RecordingWriter:
-    """Writes one run to `path`, replacing what was there. Traffic is private: only the owner may read it."""
+    """Writes one run to `path`, replacing what was there, without the secrets that `redactor` knows. Traffic is
+    private: only the owner may read it."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], redactor: Redactor | None = None) -> None:
         self.path = os.fspath(path)
+        self._redactor = redactor
         try:
             self._file = open(self.path, "wb", buffering=0, opener=_private)  # noqa: SIM115
         except OSError as error:
             raise self._cannot(error) from error
 
     def begin(self, launch: Launch) -> None:
+        if self._redactor is not None:
+            redacted = self._redactor.value
+            launch = structs.replace(launch, argv=redacted(launch.argv), config=redacted(launch.config))
         self._write({"dragoman": FORMAT, **msgspec.to_builtins(launch)})
 
     def frame(self, frame: Frame) -> None:
         row = Row(n=frame.n, t=frame.t, dir=frame.dir, eol=frame.eol)
+        line = frame.line if self._redactor is None else self._redactor.line(frame.line)
         try:
-            row.line = frame.line.decode()
+            row.line = line.decode()
         except UnicodeDecodeError:
-            row.b64 = frame.line
+            row.b64 = line
         self._write(row)
 
     def end(self, exit: Exit) -> None:
+        if self._redactor is not None:
+            exit = structs.replace(exit, stderr_tail=self._redactor.value(exit.stderr_tail))
         self._write({"exit": msgspec.to_builtins(exit)})
 
     def close(self) -> None:

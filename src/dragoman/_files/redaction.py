@@ -9,14 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
-
-from msgspec import structs
-
-from dragoman._model.frames import Exit, Frame, Launch
-
-if TYPE_CHECKING:
-    from dragoman._runtime.run import FrameSink
+from typing import Any, Final
 
 REDACTED: Final = b"[redacted]"
 
@@ -133,25 +126,3 @@ def _instead(secret: bytes) -> bytes:
     except ValueError:
         return REDACTED
     return b"9" * len(secret)
-
-
-class RedactingSink:
-    """Records a run without its secrets."""
-
-    def __init__(self, sink: "FrameSink", redactor: Redactor) -> None:
-        self._sink = sink
-        self._redactor = redactor
-
-    def begin(self, launch: Launch) -> None:
-        redact = self._redactor.value
-        self._sink.begin(structs.replace(launch, argv=redact(launch.argv), config=redact(launch.config)))
-
-    def frame(self, frame: Frame) -> None:
-        line = self._redactor.line(frame.line)
-        self._sink.frame(frame if line == frame.line else structs.replace(frame, line=line))
-
-    def end(self, exit: Exit) -> None:
-        self._sink.end(structs.replace(exit, stderr_tail=self._redactor.value(exit.stderr_tail)))
-
-    def close(self) -> None:
-        self._sink.close()

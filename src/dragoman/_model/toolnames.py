@@ -1,6 +1,7 @@
 """What the tools of all agents are called, and what they do: one table, so that no two dialects disagree."""
 
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 from dragoman._model.events import Location, ToolKind, ToolStarted
@@ -64,6 +65,7 @@ _MCP = re.compile(r"mcp__(?P<server>.+?)__(?P<tool>.+)|mcp_(?P<server_>[^_]+)_(?
 TITLE_LENGTH: Final = 200
 
 
+@lru_cache(maxsize=1024)
 def split_mcp(name: str) -> tuple[str | None, str]:
     """The MCP server (None if it is no MCP tool) and the tool's own name."""
     match = _MCP.fullmatch(name)
@@ -72,7 +74,9 @@ def split_mcp(name: str) -> tuple[str | None, str]:
     return match["server"] or match["server_"], match["tool"] or match["tool_"]
 
 
+@lru_cache(maxsize=1024)
 def kind_of(name: str) -> ToolKind:
+    """What a tool does, by its native name."""
     return KINDS.get(name) or ("mcp" if split_mcp(name)[0] is not None else "other")
 
 
@@ -80,11 +84,16 @@ def title_of(name: str, input: Any) -> str | None:
     """What this call is about, on one line: its command, path, pattern, url …; None if the name says it all."""
     if not isinstance(input, dict):
         return None
-    wanted = _TITLES.get(kind_of(name), ())
-    found = next((input[key] for key in wanted if _text(input.get(key))), None)
-    if found is None and isinstance(questions := input.get("questions"), list) and questions:
-        found = questions[0].get("question") if isinstance(questions[0], dict) else None
-    return one_line(found) if _text(found) else None
+    found: Any = None
+    for key in _TITLES.get(kind_of(name), ()):
+        found = input.get(key)
+        if found and (isinstance(found, str) or _words(found)):
+            return one_line(found)
+    questions = input.get("questions")
+    if isinstance(questions, list) and questions and isinstance(questions[0], dict):
+        found = questions[0].get("question")
+        return one_line(found) if found and (isinstance(found, str) or _words(found)) else None
+    return None
 
 
 def one_line(text: Any) -> str:
@@ -120,7 +129,6 @@ def started(call_id: str, native_name: str, input: Any) -> ToolStarted:
     )
 
 
-def _text(value: Any) -> bool:
-    return bool(value) and (
-        isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
-    )
+def _words(value: Any) -> bool:
+    """Whether it is a list of strings: some agents give a command as its arguments."""
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)

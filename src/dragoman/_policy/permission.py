@@ -41,56 +41,31 @@ class PermissionRequest:
 
     def __init__(self, event: PermissionRequested, cwd: str | None = None, files: Iterable[str] = ()) -> None:
         self.event: PermissionRequested = event
+        """As the agent asked."""
+        self.id: str = event.request_id
+        self.agent: str = event.agent
+        self.session: str | None = event.session
+        """The agent's own id of the session that asks."""
+        self.server: str | None
+        """The MCP server that the tool is of."""
+        self.tool: str
+        """The tool's name, without its MCP server."""
+        self.server, self.tool = toolnames.split_mcp(event.tool_name or "")
+        self.kind: ToolKind = event.kind
+        """What sort of tool it is, as the agent names it: read, edit, execute … The command in `commands` counts for
+        more."""
+        self.title: str | None = event.title
+        """What the agent calls the call, for a person to read. It may say anything: decide by the rest."""
+        self.reason: str | None = event.reason
+        """Why the agent asks, in its own words."""
+        self.options: list[PermissionOption] = event.options
+        """The answers that the agent offers, where it does; `Answer(option=…)` chooses one."""
         self.cwd: str = os.path.abspath(cwd or os.curdir)
         """Where the session works."""
         self._files = tuple(files)
 
     def __repr__(self) -> str:
         return f"PermissionRequest(tool={self.tool!r}, kind={self.kind!r}, input={self.input!r})"
-
-    @property
-    def id(self) -> str:
-        return self.event.request_id
-
-    @property
-    def agent(self) -> str:
-        return self.event.agent
-
-    @property
-    def session(self) -> str | None:
-        """The agent's own id of the session that asks."""
-        return self.event.session
-
-    @property
-    def kind(self) -> ToolKind:
-        """What sort of tool it is, as the agent names it: read, edit, execute … The command in `commands` counts
-        for more."""
-        return self.event.kind
-
-    @property
-    def tool(self) -> str:
-        """The tool's name, without its MCP server."""
-        return toolnames.split_mcp(self.event.tool_name or "")[1]
-
-    @property
-    def server(self) -> str | None:
-        """The MCP server that the tool is of."""
-        return toolnames.split_mcp(self.event.tool_name or "")[0]
-
-    @property
-    def title(self) -> str | None:
-        """What the agent calls the call, for a person to read. It may say anything: decide by the rest."""
-        return self.event.title
-
-    @property
-    def reason(self) -> str | None:
-        """Why the agent asks, in its own words."""
-        return self.event.reason
-
-    @property
-    def options(self) -> list[PermissionOption]:
-        """The answers that the agent offers, where it does; `Answer(option=…)` chooses one."""
-        return self.event.options
 
     @cached_property
     def input(self) -> dict[str, Any]:

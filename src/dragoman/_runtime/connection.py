@@ -19,7 +19,7 @@ from anyio.abc import TaskGroup
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import OpenSession
 from dragoman._model.errors import AgentFailed, SessionNotFound, UsageError
-from dragoman._model.events import CommandEnded, Event, RunEnded
+from dragoman._model.events import CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
@@ -52,12 +52,11 @@ class Connection:
     ) -> None:
         self._run = Run(plan, recorder, lambda requests: self._requests.attend(requests))
         """What goes on beneath."""
-        self._requests = Requests(self._run, policy or Policy(), handlers or Handlers(), self._host_of)
+        self._requests = Requests(self._run, policy or Policy(), handlers or Handlers())
         self.sessions: dict[str, Session] = {}
         """Those that are open, by id."""
         self._locks = locks
         """Keeps other runs away from them."""
-        self._only: Session | None = None
         self._backlog = Backlog()
         self._limits = LimitWatch(limits) if limits else None
         self._timeouts = partial(watch, self._run, self._run.busy, self.stop, timeout, idle_timeout)
@@ -180,13 +179,14 @@ class Connection:
             raise self._not_opened(ended, resume)
         id = ended.session
         backlog = Backlog([event for event in said.drain() if event.session == id])
-        session = self.sessions[id] = Session(self, self._host(where), id, backlog=backlog)
+        host = self._requests.hosts[id] = self._host(where)
+        session = self.sessions[id] = Session(self, host, id, backlog=backlog)
         return session
 
     def _alone(self, prompt: str | None = None) -> Session:
         """The one session of a process that has no other. Its life is the connection's."""
-        self._only = Session(self, self._host(self._where()), prompt=prompt)
-        return self._only
+        host = self._requests.hosts[None] = self._host(self._where())
+        return Session(self, host, prompt=prompt)
 
     def _where(self, cwd: str | os.PathLike[str] | None = None) -> str:
         return os.path.abspath(cwd if cwd is not None else self._run.plan.cwd or os.getcwd())
@@ -213,8 +213,3 @@ class Connection:
         if resume is not None:
             return SessionNotFound(f"{self.agent} does not open session {resume}: {why}", agent=self.agent)
         return AgentFailed(f"{self.agent} opens no session: {why}", agent=self.agent, native=why)
-
-    def _host_of(self, event: Event) -> Host | None:
-        """The host of the session that an event belongs to."""
-        session = self._only or self.sessions.get(event.session or "")
-        return session._host if session is not None else None

@@ -5,7 +5,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal
 
 import anyio
 from anyio import CapacityLimiter, to_thread
@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from dragoman._model.commands import Answer, AnswerQuestion, By, Reply, Response
 from dragoman._model.errors import DragomanError
-from dragoman._model.events import Event, HostCalled, PermissionRequested, QuestionAsked, Request
+from dragoman._model.events import HostCalled, PermissionRequested, QuestionAsked, Request
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 from dragoman._runtime.host.host import Host, Place, Refused
@@ -21,8 +21,6 @@ from dragoman._runtime.run import Run
 from dragoman._runtime.streams import EventStream
 
 log = logging.getLogger("dragoman")
-
-T = TypeVar("T")
 
 
 class Later(Enum):
@@ -48,6 +46,10 @@ AnswerHandler = Callable[[QuestionAsked], AnswerReply | Awaitable[AnswerReply]]
 ServeHandler = Callable[[HostCalled], ServeReply | Awaitable[ServeReply]]
 """Hears what the agent wants its client to do: files, terminals, hooks, MCP messages."""
 
+Handler = ApproveHandler | AnswerHandler | ServeHandler
+Asked = PermissionRequest | QuestionAsked | HostCalled
+"""What a handler is given."""
+
 NOBODY: Final = (
     "Denied: nobody was there to ask. Open the session with a handler (approve=...) that answers such requests, "
     "or with an approve mode that allows them."
@@ -64,35 +66,46 @@ class Handlers(Struct, frozen=True, kw_only=True):
 
 
 class Requests:
-    """All requests of a run. `host_of` finds the host of the session that an event belongs to."""
+    """All requests of a run."""
 
-    def __init__(
-        self, run: Run, policy: Policy, handlers: Handlers, host_of: Callable[[Event], Host | None]
-    ) -> None:
+    def __init__(self, run: Run, policy: Policy, handlers: Handlers) -> None:
         self._run = run
         self._policy = policy
         self._handlers = handlers
-        self._host_of = host_of
+        self.hosts: dict[str | None, Host] = {}
+        """Those of the sessions, by id; under None that of a session which has the run to itself."""
 
     def attend(self, requests: Sequence[Request]) -> None:
         """These want an answer: at once where no one needs to be asked, else in a task of its own."""
         for request in requests:
-            host = self._host_of(request)
-            if isinstance(request, HostCalled) and host is not None and host.does(request):
+            host = self.hosts.get(request.session) or self.hosts.get(None)
+            if isinstance(request, PermissionRequested):
+                self._attend_permission(request, host)
+            elif isinstance(request, HostCalled) and host is not None and host.does(request):
                 self._run.tasks.start_soon(self._serve, request, host, host.queue(request))
-            elif isinstance(request, PermissionRequested) and (settled := self._settled(request)) is not None:
-                self._respond(request, settled)
-            elif self._handler_of(request) is None:
-                self._respond(request, _nobody(request))
             else:
-                self._run.tasks.start_soon(self._ask, request)
+                handler = (
+                    self._handlers.answer if isinstance(request, QuestionAsked) else self._handlers.serve
+                )
+                self._ask_or_refuse(handler, request, request)
 
-    def respond(self, response: Response) -> bool:
-        """Send an answer. False if its request is no longer asked."""
+    def _attend_permission(self, event: PermissionRequested, host: Host | None) -> None:
+        """By the policy, else by the handler."""
+        request = self._permission(event, host)
+        settled = self._policy.decide(request).answer()
+        if settled is not None:
+            self._respond(event, settled, request)
+        else:
+            self._ask_or_refuse(self._handlers.approve, event, request)
+
+    def respond(self, response: Response, request: PermissionRequest | None = None) -> bool:
+        """Send an answer; `request` is what it answers, where that is known. False if it is no longer asked."""
         pending = self._run.ledger.requests.get(response.request)
         if pending is None:
             return False
-        request = self._permission(pending.event) if isinstance(pending.event, PermissionRequested) else None
+        event = pending.event
+        if request is None and isinstance(event, PermissionRequested):
+            request = self._permission(event, self.hosts.get(event.session) or self.hosts.get(None))
         self._run.say(response)
         if request is not None and isinstance(response, Answer):
             self._remember(request, response)
@@ -100,25 +113,23 @@ class Requests:
 
     # --- answers -----------------------------------------------------------------------------------------
 
-    def _permission(self, event: PermissionRequested) -> PermissionRequest:
-        host = self._host_of(event)
+    def _permission(self, event: PermissionRequested, host: Host | None) -> PermissionRequest:
         files = self._run.ledger.tool_paths(event.session, event.call_id)
         return PermissionRequest(event, host.cwd if host is not None else None, files)
 
-    def _settled(self, event: PermissionRequested) -> Answer | None:
-        """What the policy answers; None if somebody must be asked."""
-        return self._policy.decide(self._permission(event)).answer()
-
-    def _respond(self, request: Request, response: Response) -> None:
-        """Answer `request`, if it still wants one. A failure is logged: the agent may have gone meanwhile."""
-        if not self._run.ledger.wants(request):
+    def _respond(self, event: Request, response: Response, request: Asked) -> None:
+        """Answer, if it is still asked. A failure is logged: the agent may have gone meanwhile."""
+        if not self._run.ledger.wants(event):
             return
+        named = structs.replace(response, request=event.request_id)
         try:
-            self.respond(structs.replace(response, request=request.request_id))
+            self.respond(named, request if isinstance(request, PermissionRequest) else None)
         except DragomanError as error:
             log.warning("%s could not be answered: %s", self._run.plan.agent, error)
 
     def _remember(self, request: PermissionRequest, answer: Answer) -> None:
+        if not answer.remember:
+            return
         try:
             self._policy.remember(request, answer)
         except OSError as error:
@@ -126,34 +137,32 @@ class Requests:
 
     # --- asking a handler --------------------------------------------------------------------------------
 
-    def _handler_of(self, request: Request) -> Callable[[Any], Any] | None:
-        if isinstance(request, PermissionRequested):
-            return self._handlers.approve
-        return self._handlers.answer if isinstance(request, QuestionAsked) else self._handlers.serve
-
-    async def _ask(self, request: Request) -> None:
-        response = await self._response(request)
-        if response is not None:
-            self._respond(request, response)
-
-    async def _response(self, request: Request) -> Response | None:
-        """What the handler answers, in time; None if somebody answers it by hand, in time."""
-        handler, limit = self._handler_of(request), self._handlers.timeout
+    def _ask_or_refuse(self, handler: Handler | None, event: Request, request: Asked) -> None:
         if handler is None:
-            return _nobody(request)
-        shown = self._permission(request) if isinstance(request, PermissionRequested) else request
+            self._respond(event, _nobody(event), request)
+        else:
+            self._run.tasks.start_soon(self._ask, handler, event, request)
+
+    async def _ask(self, handler: Handler, event: Request, request: Asked) -> None:
+        response = await self._response(handler, event, request)
+        if response is not None:
+            self._respond(event, response, request)
+
+    async def _response(self, handler: Handler, event: Request, request: Asked) -> Response | None:
+        """What the handler answers, in time; None if somebody answers it by hand, in time."""
+        limit = self._handlers.timeout
         try:
             with anyio.move_on_after(limit):
-                response = _response_to(request, await _called(handler, shown))
+                response = _response_to(event, await _called(handler, request))
                 if response is None and limit is not None:
-                    await self._no_longer_wanted(request)
+                    await self._no_longer_wanted(event)
                 return response
         except Exception as error:
-            log.exception("the handler failed on %s %s", request.__struct_config__.tag, request.request_id)
+            log.exception("the handler failed on %s %s", event.type, event.request_id)
             why = f"Denied: the handler that was asked failed with {type(error).__name__}: {error}"
-            return _refusal(request, why, by="policy", rule="handler failed", host_error=why)
+            return _refusal(event, why, by="policy", rule="handler failed", host_error=why)
         why = f"Denied: no answer came within {limit:g} s."
-        return _refusal(request, why, by="timeout", rule=None, host_error=why)
+        return _refusal(event, why, by="timeout", rule=None, host_error=why)
 
     async def _no_longer_wanted(self, request: Request) -> None:
         """Comes back when somebody has answered by hand, or the agent has taken it back."""
@@ -167,11 +176,12 @@ class Requests:
     async def _serve(self, call: HostCalled, host: Host, place: Place) -> None:
         """The handler may answer a call itself, or refuse it. If it has no opinion, the host does what is allowed."""
         async with place:
-            reply = await self._response(call)
+            serve = self._handlers.serve
+            reply = await self._response(serve, call, call) if serve is not None else Reply()
             if isinstance(reply, Reply) and reply.result is None and reply.error is None:
                 reply = await self._denial(call, host) or await self._done(call, host)
             if reply is not None:
-                self._respond(call, reply)
+                self._respond(call, reply, call)
 
     async def _denial(self, call: HostCalled, host: Host) -> Reply | None:
         """Why a call is refused; None if it is allowed. Writing a file and running a command need the same permission
@@ -179,10 +189,13 @@ class Requests:
         event = host.permission(call)
         if event is None or self._run.ledger.tool_allowed(call.session, call.call_id):
             return None
-        answer = self._settled(event) or await self._response(event)
+        request, approve = self._permission(event, host), self._handlers.approve
+        answer: Response | None = self._policy.decide(request).answer()
+        if answer is None:
+            answer = await self._response(approve, event, request) if approve is not None else _nobody(event)
         if not isinstance(answer, Answer):
             return Reply(error="Denied: nobody answered.")
-        self._remember(self._permission(event), answer)
+        self._remember(request, answer)
         if answer.decision == "allow":
             return None
         return Reply(error=answer.message or "Denied by the client.", by=answer.by, rule=answer.rule)
@@ -194,7 +207,7 @@ class Requests:
             return Reply(error=str(refusal))
 
 
-async def _called(handler: Callable[[Any], T | Awaitable[T]], request: Any) -> T:
+async def _called(handler: Callable[[Any], Any], request: Asked) -> Any:
     """What the handler returns. One that is no coroutine function may block, so it gets a thread."""
     method = getattr(handler, "__call__", handler)  # noqa: B004 - that of a callable object
     if inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(method):

@@ -154,7 +154,10 @@ class Run:
             self._frames += 1
             frame = Frame(self._frames, direction, line, t, eol)
             if self._recorder is not None:
-                self._record(frame)
+                try:
+                    self._recorder.frame(frame)
+                except Exception as error:  # a full disk must not take the run with it
+                    self._give_up_recording(error)
             output = receive(frame)
             if output.events:
                 events += output.events
@@ -167,8 +170,8 @@ class Run:
             if isinstance(events[-1], RunEnded):
                 self.result = events[-1]
             self.fanout.put(cast("Sequence[AnyEvent]", events))
-            if asked := self.ledger.take_requests():
-                self._attend(asked)
+            if self.ledger.asked:
+                self._attend(self.ledger.take_requests())
 
     def _clock(self) -> float:
         self.heard = time.monotonic()
@@ -243,14 +246,6 @@ class Run:
             self.child.kill()
             self.child.close()
             raise
-
-    def _record(self, frame: Frame) -> None:
-        """A recording that fails midway (a full disk) must not take the run with it."""
-        assert self._recorder is not None
-        try:
-            self._recorder.frame(frame)
-        except Exception as error:
-            self._give_up_recording(error)
 
     def _give_up_recording(self, error: Exception) -> None:
         log.warning("the recording ends here, the run goes on: %s", error)

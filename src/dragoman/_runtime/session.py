@@ -147,6 +147,7 @@ class Session:
             pass
         finally:
             self._connection.sessions.pop(id, None)
+            self._connection._requests.hosts.pop(id, None)
             if self._connection._locks is not None:
                 self._connection._locks.release(id)
             self._branch.end()

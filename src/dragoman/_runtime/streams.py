@@ -3,7 +3,7 @@ who is slow finds everything still there. Events travel in batches, one per read
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import ClassVar, Final
 from weakref import ref
 
 import anyio
@@ -18,12 +18,17 @@ from dragoman._projections.published import Projector
 class EventStream:
     """Events as they come, for `async for`. Leaving the loop early is fine: a forgotten stream is dropped."""
 
+    listens_on: ClassVar[bool] = False
+    """It keeps what comes after its own end."""
+
     def __init__(self) -> None:
         self._batches: deque[Sequence[AnyEvent]] = deque()
         self._current: Iterator[AnyEvent] = iter(())
         self._wake: anyio.Event | None = None
         self._over = False
         self._error: DragomanError | None = None
+        self.listens = True
+        """It wants to be given more."""
 
     def __aiter__(self) -> "EventStream":
         return self
@@ -74,17 +79,12 @@ class EventStream:
 
     def put(self, batch: Sequence[AnyEvent]) -> None:
         self._batches.append(batch)
-        self._stir()
+        if self._wake is not None:
+            self._wake.set()
 
     def end(self) -> None:
         self._over = True
-        self._stir()
-
-    @property
-    def over(self) -> bool:
-        return self._over
-
-    def _stir(self) -> None:
+        self.listens = self.listens and self.listens_on
         if self._wake is not None:
             self._wake.set()
 
@@ -128,6 +128,8 @@ class DoneStream(EventStream):
     that came too late for it, of a prompt that is held, or of a subagent that works on. `drain` gives what came
     after that."""
 
+    listens_on: ClassVar[bool] = True
+
     def __init__(self, busy: Callable[[], bool]) -> None:
         super().__init__()
         self._busy = busy
@@ -149,11 +151,6 @@ class DoneStream(EventStream):
         if not self._busy():
             self._done = True
             super().end()
-
-    @property
-    def over(self) -> bool:
-        """It listens to the end, whether or not it has been iterated to its own."""
-        return False
 
     def drain(self) -> list[AnyEvent]:
         taken, self._rest = [*super().drain(), *self._rest], []
@@ -222,7 +219,7 @@ class Fanout:
         listening = []
         for weak in self._streams:
             stream = weak()
-            if stream is not None and not stream.over:
+            if stream is not None and stream.listens:
                 stream.put(batch)
                 listening.append(weak)
         self._streams = listening

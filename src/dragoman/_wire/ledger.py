@@ -46,13 +46,11 @@ class Tool(Struct):
 class Book:
     """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
 
-    __slots__ = ("allowed", "blocks", "ended", "facts", "open", "tools", "turn")
+    __slots__ = ("allowed", "blocks", "ended", "facts", "tools", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
-        """The last turn's number."""
-        self.open = False
-        """That turn is still going on."""
+        """The number of the open or last turn."""
         self.facts: dict[str, Any] | None = None
         """The fields of session.started as they stand, once it was said."""
         self.tools: dict[tuple[str, bool], Tool] = {}
@@ -61,6 +59,14 @@ class Book:
         self.allowed: set[str] = set()
         """Calls for which a permission was given in this turn."""
         self.blocks = TextBlocks()
+
+
+class Books(dict[str | None, Book]):
+    """One for every session; it is begun when it is first looked at."""
+
+    def __missing__(self, session: str | None) -> Book:
+        book = self[session] = Book()
+        return book
 
 
 class Pending(Struct):
@@ -77,6 +83,10 @@ class Ledger:
     """One run. `tools_end_with_turns` is the rule of dialects whose agents leave tools open (ACP, gemini_stream)."""
 
     def __init__(self, *, tools_end_with_turns: bool = False) -> None:
+        self.current: str | None = None
+        """The session of events that name none."""
+        self.open_turns: set[str | None] = set()
+        """The sessions whose turns are open."""
         self.native_type: str | None = None
         """What the frame at hand is called in its dialect, if it turns out to say nothing."""
         self.agent_time: str | None = None
@@ -97,14 +107,14 @@ class Ledger:
         """The error that says that it will never be."""
         self.requests: dict[str, Pending] = {}
         """What the agent asked and nobody answered, by request id."""
+        self.asked: list[Request] = []
+        """Those among them that nobody has looked at."""
+        self.out: list[Event] = []
+        """The events that nobody has taken."""
         self.subagents: dict[str, ev.SubagentStarted] = {}
         """Those at work, by call id or agent id."""
         self._tools_end_with_turns = tools_end_with_turns
-        self._current: str | None = None
-        self._here = Book()
-        self._books: dict[str | None, Book] = {None: self._here}
-        self._out: list[Event] = []
-        self._asked: list[Request] = []
+        self._books = Books()
         self._launch = Launch(agent="", dialect="")
         self._frame: Frame | None = None
         self._at: float | None = None
@@ -160,7 +170,8 @@ class Ledger:
 
     def enter(self, frame: Frame) -> None:
         """What is put from now on is said by `frame`."""
-        self._clock(frame.t)
+        if frame.t != self._at:
+            self._clock(frame.t)
         self._frame = frame if frame.dir in _ORIGIN else None
         self.frame_named = False
         self.native_type = self.agent_time = None
@@ -174,7 +185,7 @@ class Ledger:
         self.agent_time = None
 
     def _clock(self, t: float | None) -> None:
-        if t is not None and t != self._at:
+        if t is not None:
             self._at = t
             started = self._launch.started
             self._time = started + timedelta(seconds=t) if started is not None else None
@@ -192,21 +203,19 @@ class Ledger:
 
     def take(self) -> list[Event]:
         """The events since the last call."""
-        taken, self._out = self._out, []
+        taken, self.out = self.out, []
         return taken
 
     def take_requests(self) -> list[Request]:
         """The requests since the last call that still want an answer."""
-        if not self._asked:
-            return []
-        asked, self._asked = self._asked, []
+        asked, self.asked = self.asked, []
         return [request for request in asked if self.wants(request)]
 
     def finish(self, exit: Exit) -> None:
         """Close whatever is open, then end the run."""
         reason = exit.reason or (self._stopping.reason if self._stopping else None)
         for session, book in list(self._books.items()):
-            if book.open:
+            if session in self.open_turns:
                 outcome = _STOPPED[reason] if reason else "truncated"
                 why = self._stopping.detail if self._stopping else None
                 self.put(
@@ -254,21 +263,10 @@ class Ledger:
 
     # --- what dialects and the runtime ask ---------------------------------------------------------------
 
-    @property
-    def current(self) -> str | None:
-        """The session of events that name none."""
-        return self._current
-
-    @current.setter
-    def current(self, session: str | None) -> None:
-        if session != self._current:
-            self._here = self._book(session)
-            self._current = session
-
     def put(self, event: Event) -> None:
         """An event that the frame at hand means."""
         if event.session is None:
-            event.session = self._current
+            event.session = self.current
         rule = self._rules.get(type(event))
         if rule is None:
             self._emit(event)
@@ -277,17 +275,11 @@ class Ledger:
 
     def busy(self, session: str | None = None) -> bool:
         """Whether a session has an open turn; any, if none is named."""
-        if session is None:
-            return any(book.open for book in self._books.values())
-        return self._book(session).open
-
-    def open_sessions(self) -> list[str | None]:
-        """The sessions whose turns are open."""
-        return [session for session, book in self._books.items() if book.open]
+        return bool(self.open_turns) if session is None else session in self.open_turns
 
     def open_session(self) -> str | None:
         """The session whose turn is open, for dialects of one conversation; else the current one."""
-        return next(iter(self.open_sessions()), self._current)
+        return next(iter(self.open_turns), self.current)
 
     @property
     def turned(self) -> bool:
@@ -300,10 +292,12 @@ class Ledger:
 
     def name_session(self, session: str) -> None:
         """The agent says which session this is. What happened before it had a name was in it too."""
-        if self._current == session:
+        if self.current == session:
             return
-        if self._current is None and session not in self._books:
+        if self.current is None and None in self._books and session not in self._books:
             book = self._books[session] = self._books.pop(None)
+            if None in self.open_turns:
+                self.open_turns = (self.open_turns - {None}) | {session}
             book.blocks.rename(None, session)
             for pending in self.requests.values():
                 pending.session = pending.session or session
@@ -327,7 +321,7 @@ class Ledger:
 
     def tool_denied(self, call_id: str) -> bool:
         """Whether a permission that this open call needs was denied."""
-        tool = self._here.tools.get((call_id, False))
+        tool = self._books[self.current].tools.get((call_id, False))
         return tool is not None and tool.denied
 
     def tool_asked(self, call_id: str) -> bool:
@@ -336,34 +330,26 @@ class Ledger:
 
     def tool_allowed(self, session: str | None, call_id: str | None) -> bool:
         """Whether a permission for this call was given in the session's open turn."""
-        return call_id is not None and call_id in self._book(session).allowed
+        return call_id is not None and call_id in self._books[session].allowed
 
     def tool_paths(self, session: str | None, call_id: str | None) -> list[str]:
         """The files that the open call is known to be about."""
-        tool = self._book(session).tools.get((call_id or "", False))
+        tool = self._books[session].tools.get((call_id or "", False))
         return tool.paths if tool is not None else []
 
     def discard(self, doomed: Callable[[BlockKey], bool]) -> list[str]:
         """A retry replaces these open blocks: they get no message. Returns the ids of their messages."""
-        return self._here.blocks.discard(self._current, doomed)
+        return self._books[self.current].blocks.discard(self.current, doomed)
 
     def close_text(self) -> None:
         """Something else comes: what was said so far is a message. For agents that send deltas and no more."""
-        self._close_blocks(self._current, self._here)
+        self._close_blocks(self.current, self._books[self.current])
 
     # --- stamping ----------------------------------------------------------------------------------------
 
-    def _book(self, session: str | None) -> Book:
-        if session == self._current and session is not None:
-            return self._here
-        book = self._books.get(session)
-        if book is None:
-            book = self._books[session] = Book()
-        return book
-
     def _of(self, session: str | None) -> Book:
         """The book of a session; of the current one, if none is named."""
-        return self._here if session is None else self._book(session)
+        return self._books[self.current if session is None else session]
 
     def _emit(self, event: Event) -> None:
         self._seq += 1
@@ -371,9 +357,9 @@ class Ledger:
         event.agent = self._launch.agent
         event.dialect = self._launch.dialect
         if event.session is None:
-            event.session = self._current
+            event.session = self.current
         if not event.turn:
-            event.turn = self._book(event.session).turn
+            event.turn = self._books[event.session].turn
         event.at = self._at
         event.time = self._time
         frame = self._frame
@@ -386,7 +372,7 @@ class Ledger:
                 self.frame_named = True
                 if self.keeps_lines and frame.dir == "out":
                     attach(event, frame)
-        self._out.append(event)
+        self.out.append(event)
 
     # --- the agent, its sessions and turns ---------------------------------------------------------------
 
@@ -401,7 +387,7 @@ class Ledger:
 
     def _session_started(self, event: ev.SessionStarted) -> None:
         """Said again with changes it is session.updated with those; without any, nothing."""
-        book = self._book(event.session)
+        book = self._books[event.session]
         facts = dict(_facts_of(event))
         if book.facts is None:
             book.facts = facts
@@ -418,15 +404,16 @@ class Ledger:
         self._emit(event)
 
     def _turn_started(self, event: ev.TurnStarted) -> None:
-        book = self._book(event.session)
-        if not book.open:
+        book = self._books[event.session]
+        if event.session not in self.open_turns:
             self._turns += 1
-            book.turn, book.open = self._turns, True
+            book.turn = self._turns
+            self.open_turns.add(event.session)
             self._emit(event)
 
     def _turn_ended(self, event: ev.TurnEnded) -> None:
-        book = self._book(event.session)
-        if not book.open:
+        book = self._books[event.session]
+        if event.session not in self.open_turns:
             self._turn_started(ev.TurnStarted(session=event.session, synthesized=True))
         stopping = self._stopping
         if stopping is not None and event.outcome in ("cancelled", "failed", "truncated"):
@@ -437,7 +424,7 @@ class Ledger:
         if self._tools_end_with_turns:
             self._close_tools(event.session, book, "cancelled" if event.outcome == "cancelled" else None)
         self._emit(event)
-        book.open = False
+        self.open_turns.discard(event.session)
         book.allowed.clear()
         self.outcome = event.outcome
         if event.usage is not None:
@@ -448,12 +435,12 @@ class Ledger:
     # --- text --------------------------------------------------------------------------------------------
 
     def _message(self, event: ev.Message) -> None:
-        for before in self._book(event.session).blocks.close(event):
+        for before in self._books[event.session].blocks.close(event):
             self._emit(before)
         self._emit(event)
 
     def _delta(self, event: ev.Delta) -> None:
-        self._book(event.session).blocks.grow(event)
+        self._books[event.session].blocks.grow(event)
         self._emit(event)
 
     def _close_blocks(self, session: str | None, book: Book) -> None:
@@ -463,7 +450,7 @@ class Ledger:
     # --- tools -------------------------------------------------------------------------------------------
 
     def _tool_started(self, event: ev.ToolStarted) -> None:
-        book, key = self._book(event.session), (event.call_id, event.replay)
+        book, key = self._books[event.session], (event.call_id, event.replay)
         if key in book.tools or key in book.ended:
             self._tool_updated(
                 ev.ToolUpdated(
@@ -498,13 +485,13 @@ class Ledger:
             )
 
     def _tool_updated(self, event: ev.ToolUpdated) -> None:
-        book = self._book(event.session)
+        book = self._books[event.session]
         self._begin_unannounced(book, event)
         event.late = (event.call_id, event.replay) in book.ended
         self._emit(event)
 
     def _tool_ended(self, event: ev.ToolEnded) -> None:
-        book, key = self._book(event.session), (event.call_id, event.replay)
+        book, key = self._books[event.session], (event.call_id, event.replay)
         self._begin_unannounced(book, event)
         if key in book.ended:
             self._tool_updated(
@@ -541,7 +528,7 @@ class Ledger:
             )
 
     def _file_changed(self, event: ev.FileChanged) -> None:
-        tool = self._book(event.session).tools.get((event.call_id or "", event.replay))
+        tool = self._books[event.session].tools.get((event.call_id or "", event.replay))
         if tool is not None and event.phase == "proposed":
             tool.paths += [path for path in (event.path, event.move_to) if path is not None]
         self._emit(event)
@@ -576,11 +563,11 @@ class Ledger:
     def ask(self, event: Request, native: Any = None) -> None:
         """A request of the agent's; `native` is kept with it until it is answered."""
         if event.session is None:
-            event.session = self._current
+            event.session = self.current
         if event.request_id not in self.requests:
             self.requests[event.request_id] = Pending(event, event.session, native)
             if not event.replay:
-                self._asked.append(event)
+                self.asked.append(event)
             self._emit(event)
 
     def pending(self, request_id: str) -> Pending:
@@ -615,7 +602,7 @@ class Ledger:
             event.by, event.rule = decided.by, decided.rule
         call_id = pending.event.call_id
         if call_id is not None:
-            book = self._book(pending.session)
+            book = self._books[pending.session]
             tool = book.tools.get((call_id, False))
             if event.outcome == "denied" and tool is not None:
                 tool.denied = True

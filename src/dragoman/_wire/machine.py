@@ -97,30 +97,34 @@ class Machine(ABC):
         """One line of traffic, of either direction."""
         ledger = self.ledger
         ledger.enter(frame)
-        if frame.dir == "out":
-            self._guarded(self.on_out, frame.line)
-            ledger.name_frame()
-            self._release()
-        elif frame.dir == "in":
-            self._guarded(self.on_in, frame.line)
-            if self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
-                self._turn_of[prompt.id or ""] = ledger.turn(prompt.session)
-        elif frame.dir == "err":
-            self._stderr.append(frame.line[-STDERR_TAIL_BYTES:])
-        elif (note := note_frames.read(frame.line)) is not None:
-            ledger.note(note)
-            if isinstance(note, note_frames.Stopping):
-                self._held.clear()
-        return self._output()
-
-    def _guarded(self, understand: Callable[[bytes], None], line: bytes) -> None:
-        """The last net: a line that a dialect stumbles over is reported, and the run goes on."""
         try:
-            understand(line)
-        except Exception as error:
+            if frame.dir == "out":
+                self.on_out(frame.line)
+            elif frame.dir == "in":
+                self.on_in(frame.line)
+            elif frame.dir == "err":
+                self._stderr.append(frame.line[-STDERR_TAIL_BYTES:])
+            else:
+                self._note(frame.line)
+        except Exception as error:  # the last net: a line that a dialect stumbles over is reported
             if self.strict:
                 raise
-            self.ledger.put(NativeInvalid(reason=f"not understood: {type(error).__name__}: {error}"))
+            ledger.put(NativeInvalid(reason=f"not understood: {type(error).__name__}: {error}"))
+        if frame.dir == "out":
+            if not ledger.frame_named:
+                ledger.name_frame()
+            if self._held:
+                self._release()
+        elif self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
+            self._turn_of[prompt.id or ""] = ledger.turn(prompt.session)
+        return self._output()
+
+    def _note(self, line: bytes) -> None:
+        note = note_frames.read(line)
+        if note is not None:
+            self.ledger.note(note)
+        if isinstance(note, note_frames.Stopping):
+            self._held.clear()
 
     def end(self, exit: Exit) -> Output:
         """The run is over: everything open is closed, then `run.ended`."""
@@ -130,7 +134,7 @@ class Machine(ABC):
         self.ledger.leave(exit.t)
         self.on_end(exit)
         self.ledger.finish(exit)
-        return Output(self.ledger.take())
+        return self._output()
 
     def send(self, command: Command) -> list[bytes]:
         """The lines that say `command`. A prompt during a turn is held and comes out of `receive` later."""
@@ -213,9 +217,10 @@ class Machine(ABC):
 
     def take(self, message: Any) -> None:
         """A message of the agent's, or what stands in the place of one."""
-        if isinstance(message, Invalid):
+        kind = type(message)
+        if kind is Invalid:
             self.ledger.put(NativeInvalid(reason=message.reason))
-        elif isinstance(message, Unknown):
+        elif kind is Unknown:
             self.ledger.put(NativeUnknown(native_type=message.native_type))
         else:
             self.on_message(message)
@@ -228,8 +233,6 @@ class Machine(ABC):
 
     def _release(self) -> None:
         """Let go of held prompts, one for each session whose turn has ended."""
-        if not self._held:
-            return
         ahead: list[Prompt | Compact] = []
         for command in list(self._held):
             if self._may_go(command, ahead):
@@ -245,7 +248,8 @@ class Machine(ABC):
 
     def _output(self) -> Output:
         lines, self._answers = self._answers, []
-        return Output(self.ledger.take(), lines)
+        events, self.ledger.out = self.ledger.out, []
+        return Output(events, lines)
 
 
 def play(

@@ -60,7 +60,7 @@ async def interrupt(run: Run, session: str | None = None) -> None:
     """Let open turns, all or those of one session, end in good order: only so do agents stop their tools."""
 
     def at_work() -> list[str | None]:
-        return [owner for owner in run.ledger.open_sessions() if session is None or owner == session]
+        return [owner for owner in run.ledger.open_turns if session is None or owner == session]
 
     if not at_work() or Capability.INTERRUPT not in run.plan.capabilities:
         return

@@ -1,6 +1,6 @@
 """The machine of Claude Code's stream-json: everything that has to be remembered from line to line."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from dragoman._dialects.claude.shared.usage import usage_of
@@ -79,8 +79,7 @@ class ClaudeStream(Machine):
         # `opening`: what to say with initialize: hooks, sdkMcpServers, agents, jsonSchema …
         self.owe(control.request("initialize", control.INITIALIZE, self.options.opening or {}))
 
-    def read(self, line: bytes) -> Iterable[Any]:
-        return m.read(line)
+    read = staticmethod(m.read)
 
     def name_of(self, line: bytes) -> str | None:
         return m.native_type(line)
@@ -126,7 +125,7 @@ class ClaudeStream(Machine):
 
     def _begin(self, message_id: str | None = None) -> None:
         """A sign that a turn is going on; `message_id` is the message that it is for, where that is said."""
-        if self.ledger.busy():
+        if self.ledger.open_turns:
             return
         text = self._untaken.get(message_id) if message_id is not None else None
         self._turn_message, self._taken = message_id, []
@@ -240,10 +239,13 @@ class ClaudeStream(Machine):
 
     def _assistant(self, message: m.Assistant) -> None:
         parent, said = message.parent_tool_use_id, message.message
-        self._calls.speaks(parent, message)
-        if parent is None:
-            self._begin()
-            self._streaming.replaced_by(said.id)
+        if parent is not None:
+            self._calls.speaks(parent, message)
+        else:
+            if not self.ledger.open_turns:
+                self._begin()
+            if self._streaming.id not in (None, said.id):
+                self._streaming.replaced_by(said.id)
         if message.error is not None:
             self._error_code = message.error
             text = text_of_content(said.content)
@@ -261,12 +263,12 @@ class ClaudeStream(Machine):
             if not isinstance(native, dict):
                 continue
             index = self._streaming.next_block(message_id) if message_id is not None else None
-            type_, call_id = native.get("type"), fields.text(native, "id")
-            if call_id is not None and type_ in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            type_, call_id = native.get("type"), native.get("id")
+            if isinstance(call_id, str) and type_ in ("tool_use", "server_tool_use", "mcp_tool_use"):
                 self._calls.begin(
                     call_id, str(native.get("name", "")), native.get("input"), parent, said.model
                 )
-            elif fields.text(native, "tool_use_id") is not None:
+            elif isinstance(native.get("tool_use_id"), str):
                 self._calls.end(native, native.get("content"), {}, parent)
             else:
                 event = translate.assistant_message(native, kind)

@@ -4,6 +4,7 @@ Fields that nothing is made of are not listed: the frame keeps the bytes. Everyt
 message that lacks a field is still a message.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -462,14 +463,14 @@ def _choose(header: Header) -> type[Native] | None:
 READER: Reader[Header, Native] = Reader(Header, _choose)
 
 
-def read(line: bytes) -> list[Native | Unknown | Invalid]:
+def read(line: bytes) -> Sequence[Native | Unknown | Invalid]:
     """The messages on a line: one, except that `--output-format json --verbose` prints them all as an array."""
     message = READER.read(line)
     if isinstance(message, Invalid) and line.lstrip().startswith(b"["):
         items = parse(line)
         if isinstance(items, list):
             return [READER.read(msgspec.json.encode(repaired(item))) for item in items]
-    return [message]
+    return (message,)
 
 
 class _Name(Header):

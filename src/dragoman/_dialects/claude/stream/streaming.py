@@ -21,7 +21,8 @@ class Streaming:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._id: str | None = None
+        self.id: str | None = None
+        """The id of the message that is, or was last, streamed."""
         self._model: str | None = None
         self._usage: dict[str, Any] = {}
         self._open: int | None = None
@@ -41,7 +42,7 @@ class Streaming:
             self._message_start(event.message)
         elif isinstance(event, m.MessageDelta):
             self._usage.update({k: v for k, v in (event.usage or {}).items() if v is not None})
-            self._say_usage(self._id, self._model, self._usage, parent)
+            self._say_usage(self.id, self._model, self._usage, parent)
         elif isinstance(event, m.MessageStop):
             self._abandoned(message.abandoned_blocks)
         elif isinstance(event, m.ApiError):
@@ -52,7 +53,7 @@ class Streaming:
 
     def _message_start(self, message: m.ApiMessage) -> None:
         self.replaced_by(message.id)
-        self._id, self._model, self._usage = message.id, message.model, dict(message.usage or {})
+        self.id, self._model, self._usage = message.id, message.model, dict(message.usage or {})
         self._open, self._calls = None, {}
 
     def _block_start(self, event: m.BlockStart, parent: str | None) -> None:
@@ -83,7 +84,7 @@ class Streaming:
         self, kind: ev.DeltaKind, text: str, index: int, parent: str | None, call_id: str | None = None
     ) -> None:
         self._ledger.put(
-            ev.Delta(kind=kind, text=text, message_id=self._id, block=index, call_id=call_id, parent=parent)
+            ev.Delta(kind=kind, text=text, message_id=self.id, block=index, call_id=call_id, parent=parent)
         )
 
     # --- what the whole lines need -----------------------------------------------------------------------
@@ -91,14 +92,14 @@ class Streaming:
     def next_block(self, message_id: str) -> int:
         """The index of the block on a whole line of this message."""
         count = self._blocks.get(message_id, 0)
-        index = self._open if self._id == message_id and self._open is not None else count
+        index = self._open if self.id == message_id and self._open is not None else count
         self._blocks[message_id] = index + 1
         return index
 
     def count(self, message: m.ApiMessage, parent: str | None) -> None:
         """Put the usage of a message that is not streamed, without its output count, which is that of the
         first token."""
-        if message.id != self._id and message.usage and message.model != "<synthetic>":
+        if message.id != self.id and message.usage and message.model != "<synthetic>":
             self._say_usage(message.id, message.model, {**message.usage, "output_tokens": None}, parent)
 
     def _say_usage(
@@ -135,7 +136,7 @@ class Streaming:
         first = fields.integer(abandoned, "from_block_index")
         if first is not None:
             discards = self._ledger.discard(
-                lambda key: key.parent is None and key.message_id == self._id and (key.block or 0) >= first
+                lambda key: key.parent is None and key.message_id == self.id and (key.block or 0) >= first
             )
             if discards:
                 self._ledger.put(ev.Retry(discards=discards, synthesized=True))
