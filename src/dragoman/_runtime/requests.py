@@ -87,7 +87,7 @@ class Requests:
                 handler = (
                     self._handlers.answer if isinstance(request, QuestionAsked) else self._handlers.serve
                 )
-                self._ask_or_refuse(handler, request, request)
+                self._ask_or_refuse(handler if host is not None else None, request, request)
 
     def _attend_permission(self, event: PermissionRequested, host: Host | None) -> None:
         """By the policy, else by the handler."""
@@ -96,7 +96,8 @@ class Requests:
         if settled is not None:
             self._respond(event, settled, request)
         else:
-            self._ask_or_refuse(self._handlers.approve, event, request)
+            # A session that was left has nobody to ask.
+            self._ask_or_refuse(self._handlers.approve if host is not None else None, event, request)
 
     def respond(self, response: Response, request: PermissionRequest | None = None) -> bool:
         """Send an answer; `request` is what it answers, where that is known. False if it is no longer asked."""

@@ -169,6 +169,10 @@ class Run:
         if events:
             if isinstance(events[-1], RunEnded):
                 self.result = events[-1]
+            if self._awaited:  # before anyone hears of it and asks whether we are busy
+                for event in events:
+                    if isinstance(event, CommandEnded):
+                        self._awaited.pop(event.request_id or "", None)
             self.fanout.put(cast("Sequence[AnyEvent]", events))
             if self.ledger.asked:
                 self._attend(self.ledger.take_requests())
