@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman._files.convert import convert
-from dragoman._model import commands as c
 from dragoman._model import events as ev
-from dragoman._projections.insights.commands import read_command
 from tests.projections.insights.acp_traffic import acp, update
 from tests.projections.insights.claude_lines import assistant, claude, result, use, user
 from tests.projections.insights.codex_lines import codex, item
@@ -30,15 +28,6 @@ def test_2_an_unknown_status_is_no_error(status: Any) -> None:
     assert claude({"type": "system", "subtype": "status", "session_id": "s", "status": status}) == []
 
 
-def test_4_the_option_that_was_chosen_is_the_answer() -> None:
-    line = (
-        '{"command":"permission_response","requestId":"1","allowed":false,"updatedInput":{"optionId":"no"}}'
-    )
-    [answer] = read_command(line)
-    assert isinstance(answer, c.Answer)
-    assert (answer.decision, answer.option, answer.updated_input) == ("deny", "no", None)
-
-
 @pytest.mark.parametrize("place", ["/a.txt", {"path": "/a.txt", "line": 3}])
 def test_5_places_are_strings_or_objects(place: Any) -> None:
     [invoked] = acp(
@@ -53,13 +42,6 @@ def test_7_an_input_that_is_filled_in_later_is_told() -> None:
         update(sessionUpdate="tool_call_update", toolCallId="c", rawInput={"path": "a"}),
     )
     assert [entry["input"] for entry in items] == [{}, {"path": "a"}]
-
-
-def test_8_an_empty_input_is_no_new_input() -> None:
-    line = '{"command":"permission_response","requestId":"1","allowed":true,"updatedInput":{}}'
-    [answer] = read_command(line)
-    assert isinstance(answer, c.Answer)
-    assert answer.updated_input is None
 
 
 def test_10_a_last_line_without_its_newline_counts_and_bad_bytes_end_nothing() -> None:

@@ -1,4 +1,4 @@
-"""InsightsEvent: the model of specifications 000 and 002, as a view, back, and its commands.
+"""InsightsEvent: the model of specifications 000 and 002, as a view and back.
 
 What the view loses is listed in `project`.
 """

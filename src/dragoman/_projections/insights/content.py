@@ -1,7 +1,5 @@
 """Content blocks of the two models, both ways. Kinds that the other does not have are kept as unknown ones."""
 
-from typing import Any
-
 import msgspec
 
 from dragoman._model import content as c
@@ -104,26 +102,3 @@ def images(blocks: list[c.ContentBlock]) -> list[m.ImageData] | None:
         if isinstance(block, c.ImageBlock) and block.data is not None
     ]
     return found or None
-
-
-def native_blocks(value: Any) -> list[c.ContentBlock]:
-    """The blocks of a command of this model: the same forms, and those of Anthropic's images."""
-    blocks: list[c.ContentBlock] = []
-    for item in value if isinstance(value, list) else []:
-        try:
-            blocks.append(_read(msgspec.convert(_flat(item), m.ContentBlock)))
-        except (msgspec.ValidationError, UnicodeError):
-            blocks.append(c.UnknownBlock(native=item))
-    return blocks
-
-
-def _flat(item: Any) -> Any:
-    source = item.get("source") if isinstance(item, dict) else None
-    if isinstance(source, dict) and item.get("type") == "image":
-        flat = {
-            "data": source.get("data"),
-            "uri": source.get("url"),
-            "mimeType": source.get("media_type"),
-        }
-        return {"type": "image", **{key: value for key, value in flat.items() if value is not None}}
-    return item
