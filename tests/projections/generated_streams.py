@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from dragoman._model.events import EVENTS, Event
-from dragoman._wire.stamps import STAMPS
+from dragoman._projections.stamps import STAMPS
 
 _words = st.sampled_from(
     [

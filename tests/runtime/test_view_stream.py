@@ -2,9 +2,9 @@
 
 import pytest
 
+from dragoman._dialects.agent_event import messages as agent_event
+from dragoman._dialects.insights import messages as insights
 from dragoman._model.errors import UsageError
-from dragoman._projections.agent_event import model as agent_event
-from dragoman._projections.insights import model as insights
 from tests.runtime.toy_dialect import alone, toy_plan
 
 pytestmark = pytest.mark.anyio

@@ -7,8 +7,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from dragoman._dialects.agent_event.messages import AGENT_TYPES
 from dragoman._files.sources import open_source
-from dragoman._projections.agent_event.model import AGENT_TYPES
 from dragoman._projections.agent_event.schema import native_schema, schema
 from tests import golden
 from tests.projections.agent_event import streams

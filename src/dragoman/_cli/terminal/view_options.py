@@ -71,6 +71,6 @@ def family_of(event: Event) -> str:
     record = AGENTS.get(event.agent)
     if record is not None and record.vendor is not None:
         return record.vendor
-    from dragoman._projections.agent_event.model import AGENT_TYPES
+    from dragoman._dialects.agent_event.messages import AGENT_TYPES
 
     return event.agent if event.agent in AGENT_TYPES else published.family_of(event)

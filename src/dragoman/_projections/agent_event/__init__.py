@@ -5,7 +5,7 @@ What the view loses is listed in `project`.
 
 from typing import Any
 
-from dragoman._projections.agent_event.model import AGENT_TYPES, TYPES
+from dragoman._dialects.agent_event.messages import AGENT_TYPES, TYPES
 from dragoman._projections.agent_event.project import AgentEventProjector
 from dragoman._projections.agent_event.read import read
 from dragoman._projections.agent_event.schema import schema

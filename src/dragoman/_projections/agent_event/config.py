@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
+from dragoman._dialects.agent_event.messages import ApprovalMode, SandboxMode, SessionConfig, TokenUsage
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage
-from dragoman._projections.agent_event.model import ApprovalMode, SandboxMode, SessionConfig, TokenUsage
 
 _APPROVAL: Final[dict[str, ApprovalMode]] = {
     "ask": "ask",

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from dragoman._dialects.agent_event import messages as m
 from dragoman._model import events as ev
 from dragoman._model.events import Event
-from dragoman._projections.agent_event import model as m
 from dragoman._projections.agent_event.system import SYSTEM, own_fields
 
 

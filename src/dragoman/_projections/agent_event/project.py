@@ -13,17 +13,17 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Struct
 
+from dragoman._dialects.agent_event import messages as m
 from dragoman._model import events as ev
 from dragoman._model.content import text_of
 from dragoman._model.events import Event
 from dragoman._projections import published
 from dragoman._projections.agent_event import items
-from dragoman._projections.agent_event import model as m
 from dragoman._projections.agent_event.config import config_of, token_usage
 from dragoman._projections.agent_event.session_state import Standing, says_better, why
 from dragoman._projections.agent_event.system import SYSTEM
 from dragoman._projections.published import Profile
-from dragoman._wire.stamps import STAMPS, Stamps
+from dragoman._projections.stamps import STAMPS, Stamps
 
 NAME: Final = "agent-event"
 """This view, and the dialect of events that were read from it."""

@@ -10,17 +10,17 @@ from typing import Any, Final, TypeGuard
 
 import msgspec
 
+from dragoman._dialects.agent_event import messages as m
 from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._model.usage import Usage, added, since
-from dragoman._projections.agent_event import model as m
 from dragoman._projections.agent_event.config import usage_of
 from dragoman._projections.agent_event.project import CONFIG, CONTENT, ENDED, NAME
 from dragoman._projections.agent_event.system import event_of
+from dragoman._projections.stamps import STAMPS
 from dragoman._wire.ledger import Ledger
-from dragoman._wire.stamps import STAMPS
 
 _decoder: "msgspec.json.Decoder[m.AnyAgentEvent]" = msgspec.json.Decoder(m.AnyAgentEvent)
 _STATUS: Final[tuple[ev.ToolStatus, ...]] = ("declined", "cancelled", "skipped", "abandoned")

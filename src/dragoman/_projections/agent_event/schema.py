@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from dragoman._projections.agent_event.model import AGENT_TYPES, EXTENDED
+from dragoman._dialects.agent_event.messages import AGENT_TYPES, EXTENDED
 
 NATIVE: Final = AGENT_TYPES
 """The agents whose own lines have a schema here."""

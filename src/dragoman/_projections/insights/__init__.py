@@ -5,7 +5,7 @@ What the view loses is listed in `project`.
 
 from typing import Any
 
-from dragoman._projections.insights.model import PROVIDERS, TYPES
+from dragoman._dialects.insights.messages import PROVIDERS, TYPES
 from dragoman._projections.insights.project import InsightsProjector
 from dragoman._projections.insights.read import read
 from dragoman._projections.insights.schema import schema

@@ -3,9 +3,9 @@ are taken from the line itself or, where the stream has no lines, from what the 
 
 from typing import Any, Final
 
+from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
 from dragoman._model.events import Event
-from dragoman._projections.insights import model as m
 
 _KINDS: Final[dict[str, m.StreamDeltaKind]] = {
     "message_start": "messageStart",

@@ -2,8 +2,8 @@
 
 import msgspec
 
+from dragoman._dialects.insights import messages as m
 from dragoman._model import content as c
-from dragoman._projections.insights import model as m
 
 
 def shown(blocks: list[c.ContentBlock]) -> list[m.ContentBlock]:

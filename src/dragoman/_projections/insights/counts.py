@@ -3,8 +3,8 @@ leaves out what the cache had, everyone else's includes it."""
 
 from typing import Any
 
+from dragoman._dialects.insights import messages as m
 from dragoman._model.usage import ModelUsage, Usage
-from dragoman._projections.insights import model as m
 
 
 def _fresh(provider: str, usage: Usage) -> int | None:

@@ -13,18 +13,18 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
+from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
 from dragoman._model.content import text_of
 from dragoman._model.events import Event
 from dragoman._model.usage import Usage
 from dragoman._projections import published
 from dragoman._projections.insights import content, counts, requests, sessions, tools, turns
-from dragoman._projections.insights import model as m
 from dragoman._projections.insights.boundaries import boundary
 from dragoman._projections.insights.terminals import Terminals
 from dragoman._projections.published import Profile
+from dragoman._projections.stamps import Stamps
 from dragoman._wire.jsontext import parse
-from dragoman._wire.stamps import Stamps
 
 NAME: Final = "insights"
 """This view, and the dialect of events that were read from it."""

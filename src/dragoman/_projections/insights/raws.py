@@ -11,14 +11,13 @@ from typing import Any
 import msgspec
 
 from dragoman._dialects import DIALECTS, detect, machine_for
+from dragoman._dialects.insights import messages as m
 from dragoman._model.events import Event
-from dragoman._model.frames import Frame, Launch
+from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._projections import published
-from dragoman._projections.insights import model as m
 from dragoman._projections.insights.project import InsightsProjector
 from dragoman._projections.published import PROFILES, Profile
-from dragoman._wire.machine import StartOptions, play
-from dragoman._wire.stamps import STAMPS
+from dragoman._projections.stamps import STAMPS
 
 
 def reread(items: Sequence[m.InsightsEvent | str]) -> list[Event] | None:
@@ -48,9 +47,11 @@ def _lines(items: Sequence[m.InsightsEvent | str]) -> list[bytes] | None:
 
 
 def _events(lines: list[bytes], dialect: str) -> list[Event]:
-    frames = (Frame(number, "out", line) for number, line in enumerate(lines, 1))
-    launch = Launch(agent=DIALECTS[dialect].agent, dialect=dialect)
-    return list(play(frames, machine_for(dialect), launch, options=StartOptions(keeps_lines=True)))
+    machine = machine_for(dialect, native=True)
+    events = list(machine.start(Launch(agent=DIALECTS[dialect].agent, dialect=dialect)).events)
+    for number, line in enumerate(lines, 1):
+        events += machine.receive(Frame(number, "out", line)).events
+    return [*events, *machine.end(Exit()).events]
 
 
 def _tell(events: list[Event], items: Sequence[m.InsightsEvent | str], profile: Profile) -> bool:

@@ -12,16 +12,16 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
+from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._projections.insights import content, counts, requests, sessions, turns
-from dragoman._projections.insights import model as m
 from dragoman._projections.insights.project import COMMANDS, ITEM, NAME, RAW
 from dragoman._projections.insights.raws import reread
+from dragoman._projections.stamps import STAMPS
 from dragoman._wire.ledger import Ledger
-from dragoman._wire.stamps import STAMPS
 
 _decoder: "msgspec.json.Decoder[m.AnyInsightsEvent]" = msgspec.json.Decoder(m.AnyInsightsEvent)
 _BOUNDARIES: Final = ("messageStart", "messageStop", "blockStart", "blockStop")

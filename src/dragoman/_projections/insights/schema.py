@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect as mi
 
-from dragoman._projections.insights.model import EVENTS, AnyInsightsEvent
+from dragoman._dialects.insights.messages import EVENTS, AnyInsightsEvent
 
 
 def schema(*, extended: bool = False) -> dict[str, Any]:

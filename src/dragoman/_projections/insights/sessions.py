@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
+from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
-from dragoman._projections.insights import model as m
 
 _SHOWN: Final = (
     "model",

@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
 from dragoman._model.content import ContentBlock, TerminalBlock
-from dragoman._projections.insights import model as m
 
 
 class Terminal(Struct):

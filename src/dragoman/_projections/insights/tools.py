@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
+from dragoman._dialects.insights import messages as m
 from dragoman._model import content as c
 from dragoman._model import events as ev
 from dragoman._projections.insights import content
-from dragoman._projections.insights import model as m
 
 CODEX_NAMES: Final = {"shell": "Bash", "apply_patch": "FileChange"}
 SUBAGENT_TOOLS: Final = ("Task", "Agent")

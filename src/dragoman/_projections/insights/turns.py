@@ -2,10 +2,10 @@
 
 from typing import Any, Final
 
+from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
 from dragoman._model.usage import ModelUsage, Usage
 from dragoman._projections.insights import counts
-from dragoman._projections.insights import model as m
 
 _CLAUDE: Final = {
     "max_turns": "error_max_turns",

@@ -1,0 +1,1 @@
+"""AgentEvent, the unified event model of specification 004, as a file."""
