@@ -52,6 +52,10 @@ def test_there_and_back(invoke: Invoke, stream: Path, tmp_path: Path, view: str,
     events = items(invoke("convert", *given, path).stdout)
     assert [event["text"] for event in events if event["type"] == "message"] == ["Hello."]
     assert invoke("check", *given, path).exit_code == 0
+    events_path = tmp_path / "events.jsonl"
+    events_path.write_bytes(invoke("convert", *given, "--native", path).stdout_bytes)
+    assert invoke("convert", "--view", "native", events_path).stdout == shown
+    assert invoke("convert", *given, "--view", "native", path).stdout == shown
 
 
 ACP = [

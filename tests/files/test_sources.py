@@ -281,6 +281,39 @@ def test_a_canonical_stream() -> None:
     assert open_source(b"{}\n", "events").kind == "events"
 
 
+# --- published models --------------------------------------------------------------------------------------
+
+TEXT = {"id": "1", "sessionId": "s", "timestamp": "t"}
+CHUNK = {"type": "textChunk", **TEXT, "content": "a", "isPartial": False}
+STARTED = {"type": "sessionStarted", **TEXT, "agentType": "gemini"}
+INSIGHT = {"event": "text", **TEXT, "provider": "codex", "kind": "text", "text": "a"}
+
+
+@pytest.mark.parametrize(
+    ("items", "launch"),
+    [
+        ([CHUNK, STARTED], Launch(agent="gemini", dialect="agent-event")),
+        ([CHUNK, {**STARTED, "agentType": 1}], Launch(agent="", dialect="agent-event")),
+        ([INSIGHT], Launch(agent="codex", dialect="insights")),
+    ],
+)
+def test_a_published_model_is_a_dialect_whose_lines_say_who_speaks(
+    items: list[object], launch: Launch
+) -> None:
+    lines = [b"", *(json.dumps(item).encode() for item in items)]
+    source = open_source(lines)
+    assert (source.launch, source.kind) == (launch, "session")
+    assert [frame.line for frame in source] == lines
+    assert open_source(lines, agent="mine").launch.agent == "mine"
+
+
+@pytest.mark.parametrize(
+    "odd", [{**CHUNK, "type": []}, {**INSIGHT, "event": {}}, {**INSIGHT, "provider": []}]
+)
+def test_odd_marks_are_nobodys(odd: object) -> None:
+    assert refused([json.dumps(odd)]).startswith("the input is in no dialect known here")
+
+
 # --- files that are one JSON value -----------------------------------------------------------------------
 
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from dragoman._model.events import EVENTS, Event
-from dragoman._projections.stamps import STAMPS
 
 _words = st.sampled_from(
     [
@@ -38,12 +37,8 @@ _keys = st.sampled_from(
         "acp.planEntries",
         "codex.todoItems",
         "claude.isSynthetic",
-        "agentEvent.sessionEnded",
-        "agentEvent.config",
-        "insights.item",
-        "insights.raw",
-        "insights.availableCommands",
-        STAMPS,
+        "agentEvent.items",
+        "insights.items",
     ]
 )
 _DIALECTS = "claude_stream codex_exec codex_app codex_rollout gemini_stream acp agent-event insights claude_transcript x"

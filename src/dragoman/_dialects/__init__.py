@@ -19,7 +19,7 @@ class Dialect(Struct, frozen=True):
     room: str
     """Its folder, as a module below this one."""
     agent: str
-    """Who speaks it, if a file does not say."""
+    """Who speaks it, if a file does not say; "" where its lines do, by `agent_of` of its folder."""
     title: str
     file_only: bool = False
     """Read from disk, never spoken."""
@@ -42,6 +42,8 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect("gemini_chat", "gemini.chat", "gemini", "Gemini CLI session file", file_only=True),
         Dialect("codex_rollout", "codex.rollout", "codex", "Codex session file", file_only=True),
+        Dialect("agent-event", "agent_event", "", "AgentEvent, as published", file_only=True),
+        Dialect("insights", "insights", "", "InsightsEvent, as published", file_only=True),
     )
 }
 

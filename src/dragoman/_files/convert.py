@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from itertools import chain
 
 from dragoman._dialects import machine_for
+from dragoman._dialects.insights.messages import DIALECT as INSIGHTS
+from dragoman._files import raw_lines
 from dragoman._files.sources import Input, Source, exit_of, open_source
 from dragoman._model.errors import UsageError
 from dragoman._model.events import Event
-from dragoman._model.frames import Exit
-from dragoman._projections import published
+from dragoman._model.frames import Exit, Frame
 from dragoman._wire import event_json
 from dragoman._wire.event_json import detach
 from dragoman._wire.jsontext import Invalid
@@ -25,23 +27,34 @@ def convert(
 ) -> Iterator[Event]:
     """The events that `source` tells of, one after the other.
 
-    `source` is a path, an open binary file, bytes, lines, or several paths of one session; `dialect` is detected where it is not given. With
-    `native` the events carry the agent's exact lines. `exit` says how the process ended, where the source does
-    not. Raises UsageError at once if the source cannot be read; never for what an agent wrote.
+    `source` is a path, an open binary file, bytes, lines, or several paths of one session; `dialect` is detected
+    where it is not given. With `native` the events carry the exact lines of the source. `exit` says how the process
+    ended, where the source does not. An Insights file that repeats the agent's own lines is read by those, unless
+    its own are wanted. Raises UsageError at once if the source cannot be read; never for what an agent wrote.
     """
     opened = open_source(source, dialect, agent=agent)
     if opened.kind == "events":
         return _decoded(opened)
-    if opened.kind == "view":
-        return _read_back(opened)
-    return _interpreted(opened, native, exit_of(exit) if isinstance(exit, int) else exit)
+    read = _reread if opened.launch.dialect == INSIGHTS and not native else _interpreted
+    return read(opened, native, exit_of(exit) if isinstance(exit, int) else exit)
 
 
-def _interpreted(source: Source, native: bool, exit: Exit | None) -> Iterator[Event]:
+def _interpreted(
+    source: Source, native: bool, exit: Exit | None, seen: Iterable[Frame] = ()
+) -> Iterator[Event]:
     machine = machine_for(source.launch.dialect, source.launch.agent)
     options = StartOptions(keeps_lines=native)
     with closing(source):
-        yield from play(source, machine, source.launch, lambda: exit or source.exit or Exit(), options)
+        frames = chain(seen, source)
+        yield from play(frames, machine, source.launch, lambda: exit or source.exit or Exit(), options)
+
+
+def _reread(source: Source, native: bool, exit: Exit | None) -> Iterator[Event]:
+    """By the agent's own lines, where the source repeats them all; else by its own."""
+    with closing(source):
+        seen, items = raw_lines.gathered(iter(source))
+        events = raw_lines.events_of(items, source.launch, exit or source.exit or Exit())
+        yield from events if events is not None else _interpreted(source, native, exit, seen)
 
 
 def _decoded(source: Source) -> Iterator[Event]:
@@ -53,12 +66,6 @@ def _decoded(source: Source) -> Iterator[Event]:
             if isinstance(event, Invalid):
                 raise UsageError(f"line {frame.n} of {source.name} is no canonical event: {event.reason}")
             yield event
-
-
-def _read_back(source: Source) -> Iterator[Event]:
-    with closing(source):
-        lines = (frame.line for frame in source if frame.line.strip())
-        yield from published.readable(source.launch.dialect).read(lines)
 
 
 def native_lines(events: Iterable[Event]) -> Iterator[bytes]:

@@ -8,19 +8,18 @@ those, and a line may be as long as it likes.
 import os
 import signal
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeVar, cast
 
 import msgspec
 from msgspec import Struct, field
 
-from dragoman._dialects import DIALECTS, detect
+from dragoman._dialects import DIALECTS, Dialect, detect
 from dragoman._files.recording import read_row, rows
 from dragoman._model.errors import UsageError
 from dragoman._model.events import SCHEMA
 from dragoman._model.frames import Exit, Frame, Launch
-from dragoman._projections import published
 from dragoman._wire.jsontext import parse
 
 Input = (
@@ -31,8 +30,8 @@ Input = (
 EVENTS = "events"
 """Said in place of a dialect: the file holds canonical events."""
 
-SOURCES = (*DIALECTS, EVENTS, *published.READABLE)
-"""All that a file can be: a dialect, canonical events, or a published view that can be read back."""
+SOURCES = (*DIALECTS, EVENTS)
+"""All that a file can be."""
 
 LINES_TO_TELL_BY = 50
 """After so many lines that no dialect knows, it is none of them."""
@@ -73,13 +72,10 @@ class Source:
         return self._exits[-1] if self._exits else None
 
     @property
-    def kind(self) -> Literal["events", "view", "session", "stream"]:
-        """What is in it: canonical events, a view of them that can be read back, a session as the agent stored it,
-        or what it said while running."""
+    def kind(self) -> Literal["events", "session", "stream"]:
+        """What is in it: canonical events, a session as someone stored it, or what an agent said while running."""
         if self.launch.dialect == EVENTS:
             return "events"
-        if self.launch.dialect in published.READABLE:
-            return "view"
         return "session" if DIALECTS[self.launch.dialect].file_only else "stream"
 
 
@@ -112,13 +108,15 @@ def _recognised(opened: "_Opened", dialect: str | None, agent: str | None) -> So
             launch, found = header, header.dialect
     else:
         frames = _frames_of(_whole(lines) if head.strip() == b"{" else lines)
-        found = EVENTS if _is_canonical(head) else found or _published(head)
+        found = EVENTS if _is_canonical(head) else found
     chosen = dialect or found
     if chosen is None:
         chosen, frames = _detected(frames, name, head)
     if chosen not in SOURCES:
         raise UsageError(f"no dialect is called {chosen!r}; known are: {', '.join(SOURCES)}")
-    speaker = agent or launch.agent or (DIALECTS[chosen].agent if chosen in DIALECTS else "")
+    speaker = agent or launch.agent
+    if not speaker and chosen in DIALECTS:
+        speaker, frames = _speaker(DIALECTS[chosen], frames)
     launch = msgspec.structs.replace(launch, dialect=chosen, agent=speaker)
     return Source(name, launch, frames, exits, opened.close)
 
@@ -291,6 +289,20 @@ def _detected(frames: Iterator[Frame], name: str, head: bytes) -> tuple[str, Ite
     raise UsageError(_unknown(name, head))
 
 
+def _speaker(dialect: Dialect, frames: Iterator[Frame]) -> tuple[str, Iterator[Frame]]:
+    """Who speaks in a file that does not say: by its dialect, or by the first of its lines that names an agent."""
+    if dialect.agent:
+        return dialect.agent, frames
+    agent, seen = "", []
+    for frame in islice(frames, LINES_TO_TELL_BY):
+        seen.append(frame)
+        value = parse(frame.line)
+        agent = dialect.part().agent_of(value) if isinstance(value, dict) else ""
+        if agent:
+            break
+    return agent, chain(_given_away(seen), frames)
+
+
 def _unknown(name: str, head: bytes) -> str:
     if not head.strip():
         return f"{name} is empty, so nobody can tell which agent wrote it; name the dialect"
@@ -312,12 +324,6 @@ def _is_text(head: bytes) -> bool:
 class _First(Struct):
     type: str = ""
     schema: str = ""
-
-
-def _published(head: bytes) -> str | None:
-    """Which published view it is, if any."""
-    value = parse(head)
-    return published.detect(value) if isinstance(value, dict) else None
 
 
 def _is_canonical(line: bytes) -> bool:

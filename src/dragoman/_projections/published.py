@@ -6,7 +6,6 @@ A published view is a package in `views/` whose `__init__` offers:
   items of its model, and what it still held back at `end`. It never raises, whatever the events and their order.
 - `schema(*, extended)` -> the JSON Schema of one line of that view.
 - `refusal(*, extended, agent_family)` -> why this view cannot show that family, or "" if it can.
-- `read(lines)` -> canonical events, as far as the model carries them (left out by a model that cannot be read).
 
 `profile`: `seed` is a pure function of the stream, each line is projected when it comes, exactly by the published
 tables; `live` holds an error of the agent until the turn's result, which alone says whether it was final.
@@ -33,9 +32,6 @@ VIEWS: Final[Mapping[str, str]] = {
     "insights": "dragoman._projections.insights",
     "untether": "dragoman._projections.untether",
 }
-
-READABLE: Final = ("agent-event", "insights")
-"""The views that can be read back."""
 
 _FAMILIES: Final = frozenset(("claude", "codex", "gemini", "acp"))
 
@@ -65,27 +61,9 @@ class View(Protocol):
     def refusal(self, *, extended: bool = False, agent_family: str = "") -> str: ...
 
 
-class ReadableView(View, Protocol):
-    """One whose lines can become canonical events again."""
-
-    def looks_like(self, value: dict[str, Any]) -> bool: ...
-
-    def read(self, lines: Iterable[bytes]) -> Iterator[Event]: ...
-
-
 def view(name: str) -> View:
     """The package of the published model `name` (a key of VIEWS), imported when first asked for."""
     return cast(View, import_module(VIEWS[name]))
-
-
-def readable(name: str) -> ReadableView:
-    """The same for one of READABLE."""
-    return cast(ReadableView, import_module(VIEWS[name]))
-
-
-def detect(value: dict[str, Any]) -> str | None:
-    """Which published model a line is of, if any."""
-    return next((name for name in READABLE if readable(name).looks_like(value)), None)
 
 
 def family_of(event: Event) -> str:
@@ -106,6 +84,15 @@ def project(events: Iterable[Event], projector: Projector) -> Iterator[Struct]:
     for event in events:
         yield from projector.feed(event)
     yield from projector.end()
+
+
+def kept(event: Event, key: str, tag: str, types: Mapping[str, type[Struct]]) -> list[Struct]:
+    """The items that `event` was read from, where it carries them in `ext` under `key`: of the type that each names
+    under `tag`. None of them if one is no such item."""
+    try:
+        return [msgspec.convert(value, types[value[tag]]) for value in event.ext.get(key, ())]
+    except (msgspec.ValidationError, LookupError, TypeError, UnicodeError, RecursionError):
+        return []
 
 
 _encoder = msgspec.json.Encoder()

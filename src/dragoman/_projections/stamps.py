@@ -1,18 +1,16 @@
 """Identity and time of what a published view says: every item has an id, a session and a timestamp.
 
 An id is `<session>-<seq>`, with `.2`, `.3` … for further items of the same event. The time is the event's own, else
-what the agent said, else the last one known. An item that was read from such a view keeps the id and time that it
-had there: they ride along in the event's `ext` under STAMPS.
+what the agent said, else the last one known.
 """
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from dragoman._model.events import Event
 
-STAMPS: Final = "dragoman.stamps"
 EPOCH: Final = "1970-01-01T00:00:00Z"
 
 
@@ -23,7 +21,6 @@ class Stamps:
         self._time = EPOCH
         self._session = ""
         self._seq = 0
-        self._given: list[tuple[str, str]] = []
         self._count = 0
 
     def enter(self, event: Event) -> None:
@@ -31,7 +28,6 @@ class Stamps:
         self._session = event.session or self._session
         self._time = time_of(event) or self._time
         self._seq, self._count = event.seq, 0
-        self._given = _pairs(event.ext.get(STAMPS))
 
     @property
     def session(self) -> str:
@@ -41,17 +37,8 @@ class Stamps:
     def next(self, session: str) -> tuple[str, str]:
         """The id and timestamp of the next item."""
         place, self._count = self._count, self._count + 1
-        if place < len(self._given):
-            return self._given[place]
         suffix = f".{place + 1}" if place else ""
         return f"{session}-{self._seq}{suffix}", self._time
-
-
-def _pairs(given: Any) -> list[tuple[str, str]]:
-    try:
-        return msgspec.convert(given, list[tuple[str, str]])
-    except (msgspec.ValidationError, UnicodeError):
-        return []
 
 
 def time_of(event: Event) -> str | None:

@@ -1,23 +1,27 @@
-"""InsightsEvents read back: the result keeps what always holds, and is seen as it was."""
+"""InsightsEvent files: what is read keeps what always holds, is seen as it was, and can be written back."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from dragoman._contract.invariants import broken
+from dragoman._dialects import detect
+from dragoman._files.convert import convert, native_lines
 from dragoman._model import events as ev
 from dragoman._projections import insights
-from dragoman._projections.insights.schema import schema
 from dragoman._projections.published import PROFILES, project
+from tests.dialects.odd_files import odd_file
 from tests.projections.generated_streams import streams as generated_streams
 from tests.projections.insights.claude_lines import INIT, STREAM, assistant, result, use, user
 from tests.projections.projected import CAPTURES, captured, name, seen, shown
 
-SCHEMA = jsonschema.Draft202012Validator(schema())
+
+def read(lines: list[bytes], *, native: bool = False) -> list[ev.Event]:
+    return list(convert(lines, "insights", native=native))
 
 
 def encoded(items: list[dict[str, Any]]) -> list[bytes]:
@@ -29,29 +33,15 @@ def test_there_and_back(capture: Path) -> None:
     for native in (False, True):
         for profile in PROFILES:
             first = shown("insights", captured(capture, native), profile=profile)
-            events = list(insights.read(encoded(first)))
+            lines = encoded(first)
+            events = read(lines)
             assert broken(events) == []
             assert shown("insights", events, profile=profile) == first
-
-
-@pytest.mark.parametrize("capture", CAPTURES, ids=name)
-def test_views_of_captures_validate(capture: Path) -> None:
-    for profile in PROFILES:
-        for item in shown("insights", captured(capture), profile=profile):
-            SCHEMA.validate(item)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"event": "text", "id": "1", "timestamp": "t", "provider": "claude", "sessionId": "s", "text": "a"},
-        {"event": "nothing", "id": "1", "timestamp": "t", "provider": "claude", "sessionId": "s"},
-        {"event": "turn_complete", "id": "1", "timestamp": "t", "provider": "goose", "sessionId": "s"},
-        {"event": "turn_complete", "timestamp": "t", "provider": "claude", "sessionId": "s"},
-    ],
-)
-def test_the_schema_refuses_what_is_wrong(wrong: dict[str, Any]) -> None:
-    assert not SCHEMA.is_valid(wrong)
+            events = read(lines, native=True)
+            assert broken(events, frames=range(1, len(lines) + 1)) == []
+            assert shown("insights", events, profile=profile) == first
+            assert list(native_lines(events)) == [line + b"\n" for line in lines]
+            assert {detect([line]) for line in lines} <= {"insights"}
 
 
 TALK = [
@@ -62,25 +52,8 @@ TALK = [
 ]
 
 
-def test_where_every_item_has_its_line_the_lines_are_read() -> None:
-    items = seen("insights", TALK, "claude_stream", native=True)
-    events = list(insights.read(encoded(items)))
-    assert {event.dialect for event in events} == {"claude_stream"}
-    assert [event.line for event in events if event.line] == [
-        json.dumps(line, separators=(",", ":")) for line in TALK
-    ]
-
-
-def test_lines_that_tell_something_else_are_not_believed() -> None:
-    items = seen("insights", TALK, "claude_stream", native=True)
-    items[1]["text"] = "Bye"
-    events = list(insights.read(encoded(items)))
-    assert {event.dialect for event in events} == {"insights"}
-    assert [event.text for event in events if isinstance(event, ev.Message)] == ["Bye"]
-
-
 def test_without_lines_the_table_is_read_backwards() -> None:
-    events = list(insights.read(encoded(seen("insights", TALK, "claude_stream"))))
+    events = read(encoded(seen("insights", TALK, "claude_stream")))
     assert {event.dialect for event in events} == {"insights"}
     assert {event.agent for event in events} == {"claude"}
     kinds = [type(event).__name__ for event in events]
@@ -102,7 +75,7 @@ def test_without_lines_the_table_is_read_backwards() -> None:
 def test_deltas_and_their_text_are_one_message() -> None:
     said = assistant({"type": "thinking", "thinking": "hm"}, id="msg_1")
     stream = [*STREAM[:3], said, *STREAM[3:]]
-    events = list(insights.read(encoded(seen("insights", [INIT, *stream], "claude_stream"))))
+    events = read(encoded(seen("insights", [INIT, *stream], "claude_stream")))
     thought = [
         event.message_id
         for event in events
@@ -113,10 +86,13 @@ def test_deltas_and_their_text_are_one_message() -> None:
 
 
 def test_lines_that_are_no_insights_events_are_told_as_such() -> None:
-    events = list(insights.read([b"not json", b"{}", b'{"event":"text"}']))
-    assert [type(event).__name__ for event in events] == ["RunStarted", *["NativeInvalid"] * 3, "RunEnded"]
+    events = read([b"not json", b"[]", b'{"event":"text"}', b'{"event":"x"}', b'{"event":[]}', b"  "])
+    kinds = [*[ev.NativeInvalid] * 3, *[ev.NativeUnknown] * 2, ev.NativeKnown]
+    assert [type(event) for event in events[1:-1]] == kinds
+    assert [event.frame for event in events[1:-1]] == [1, 2, 3, 4, 5, 6]
+    assert [event.native_type for event in events if isinstance(event, ev.NativeUnknown)] == ["x", None]
     assert broken(events) == []
-    assert broken(list(insights.read([]))) == []
+    assert broken(read([])) == []
 
 
 @settings(max_examples=60, deadline=None)
@@ -125,4 +101,29 @@ def test_never_raises_and_what_it_says_can_be_read(stream: list[ev.Event]) -> No
     for profile in PROFILES:
         projector = insights.projector(profile=profile)
         lines = [projector.encode(item) for item in project(stream, projector)]
-        assert broken(list(insights.read(lines))) == []
+        assert broken(read(lines)) == []
+
+
+def test_what_does_not_fit_is_left_out_of_an_item() -> None:
+    line = b'{"event":"text","id":1,"provider":"goose","sessionId":"s","timestamp":"t","text":"a\\ud83d","kind":"text"}'
+    [said] = [event for event in read([line]) if isinstance(event, ev.Message)]
+    assert (said.text, said.session, said.agent_time) == ("a\ufffd", "s", "t")
+
+
+def test_every_item_is_kept_even_if_it_says_nothing_new() -> None:
+    common = {"id": "1", "timestamp": "t", "provider": "codex", "sessionId": "s"}
+    init = {"event": "session_init", **common, "model": "m"}
+    spawn = {"event": "subagent_spawn", **common, "callId": "c"}
+    ended = {"event": "tool_completion", **common, "callId": "c", "status": "completed"}
+    asked = {"event": "permission_request", **common, "requestId": "r", "toolName": "x", "toolKind": "other", "toolInput": {}}  # fmt: skip
+    items = [init, init, {**init, "model": "n"}, spawn, spawn, ended, ended, asked, asked]
+    events = read(encoded(items))
+    assert broken(events) == []
+    assert shown("insights", events) == items
+    assert [event.model for event in events if isinstance(event, ev.SessionUpdated)] == ["n"]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 2**40), size=st.integers(0, 60))
+def test_any_file(seed: int, size: int) -> None:
+    odd_file("insights", seed, size)

@@ -1,4 +1,4 @@
-"""The events of the AgentEvent model, as its schema names them.
+"""The events of the AgentEvent model, as its schema names them, and how a line of them is read.
 
 Eight types are strict; the seven after them exist in the model's translation tables only, and are written where the
 view is asked to be extended. Everything that is None is left out.
@@ -6,7 +6,15 @@ view is asked to be extended. Everything that is None is left out.
 
 from typing import Any, Final, Literal, get_args
 
+import msgspec
 from msgspec import Struct, field
+
+from dragoman._model import events as ev
+from dragoman._wire.jsontext import Invalid, Unknown, fit, parse, repaired
+
+DIALECT: Final = "agent-event"
+KEPT: Final = "agentEvent.items"
+"""In `ext` of an event that was read from such a file: the items of its line, to be shown as they were."""
 
 SessionEndReason = Literal["completed", "failed", "cancelled", "timeout"]
 FileChangeType = Literal["created", "modified", "deleted"]
@@ -158,7 +166,43 @@ ExtendedEvent = (
 AnyAgentEvent = StrictEvent | ExtendedEvent
 
 EXTENDED: Final[tuple[type[AgentEvent], ...]] = get_args(ExtendedEvent)
-TYPES: Final = frozenset(str(cls.__struct_config__.tag) for cls in get_args(AnyAgentEvent))
-"""What `type` can be."""
+TYPES: Final[dict[str, type[AgentEvent]]] = {
+    str(cls.__struct_config__.tag): cls for cls in get_args(AnyAgentEvent)
+}
+"""By their `type`."""
 AGENT_TYPES: Final = ("claude", "codex", "gemini")
-"""The families that the strict schema knows."""
+"""What `agentType` can be in the strict schema."""
+
+SUBTYPES: Final[dict[type[ev.Event], str]] = {
+    ev.SessionUpdated: "init",
+    ev.SessionStatus: "status",
+    ev.SessionMode: "mode",
+    ev.SessionOptions: "options",
+    ev.SessionCommands: "commands",
+    ev.ContextCompacted: "compact_boundary",
+    ev.Hook: "hook_response",
+    ev.Auth: "auth_status",
+    ev.RateLimit: "rate_limit",
+    ev.Notice: "notice",
+}
+"""Which `subtype` of systemEvent a canonical event is: Claude's own word where it has one. `data` has the event's
+own fields."""
+
+_decoder: "msgspec.json.Decoder[AnyAgentEvent]" = msgspec.json.Decoder(AnyAgentEvent)
+
+
+def read(line: bytes) -> AnyAgentEvent | Unknown | Invalid:
+    """The item on a line. Optional fields that do not fit are left out; without a required one it is Invalid."""
+    try:
+        return _decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        reason = str(error)
+    value = parse(line)
+    if isinstance(value, Invalid):
+        return value
+    if not isinstance(value, dict):
+        return Invalid(f"JSON, but not an object: {type(value).__name__}")
+    if not isinstance(value.get("type"), str) or value["type"] not in TYPES:
+        return Unknown(repaired(value))
+    fitted: AnyAgentEvent | None = fit(value, AnyAgentEvent)
+    return fitted if fitted is not None else Invalid(reason)

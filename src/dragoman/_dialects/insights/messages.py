@@ -1,4 +1,4 @@
-"""The events of the InsightsEvent model: 17 classes, told apart by the key `event`.
+"""The events of the InsightsEvent model, and how a line of them is read: 17 classes, told apart by the key `event`.
 
 Everything that is None is left out, and so are `isError`, `isSynthetic` and `isResume` where they are false. Names
 are camelCase, but for permission denials and the counts of single calls, which are snake_case as in the model.
@@ -6,7 +6,14 @@ are camelCase, but for permission denials and the counts of single calls, which 
 
 from typing import Any, Final, Literal, get_args
 
+import msgspec
 from msgspec import Struct, field
+
+from dragoman._wire.jsontext import Invalid, Unknown, fit, parse, repaired
+
+DIALECT: Final = "insights"
+KEPT: Final = "insights.items"
+"""In `ext` of an event that was read from such a file: the items of its line, to be shown as they were."""
 
 Provider = Literal["claude", "codex", "gemini", "acp"]
 ToolKind = Literal[
@@ -22,6 +29,8 @@ StreamDeltaKind = Literal[
 
 PROVIDERS: Final[tuple[Provider, ...]] = get_args(Provider)
 STATUSES: Final[tuple[SessionStatus, ...]] = get_args(SessionStatus)
+QUESTION_TOOL: Final = "AskUserQuestion"
+"""The tool that a permission_request names where the agent asks its user something."""
 
 
 class Part(Struct, omit_defaults=True, rename="camel"):
@@ -340,6 +349,27 @@ AnyInsightsEvent = (
     | UsageUpdateEvent
     | RateLimitUpdateEvent
 )
-EVENTS: Final[tuple[type[InsightsEvent], ...]] = get_args(AnyInsightsEvent)
-TYPES: Final = frozenset(str(cls.__struct_config__.tag) for cls in EVENTS)
-"""What `event` can be."""
+TYPES: Final[dict[str, type[InsightsEvent]]] = {
+    str(cls.__struct_config__.tag): cls for cls in get_args(AnyInsightsEvent)
+}
+"""By their `event`."""
+
+_decoder: "msgspec.json.Decoder[AnyInsightsEvent]" = msgspec.json.Decoder(AnyInsightsEvent)
+
+
+def read(line: bytes) -> AnyInsightsEvent | Unknown | Invalid:
+    """The item on a line. Optional fields that do not fit are left out; without a required one it is Invalid."""
+    try:
+        return _decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        reason = str(error)
+    value = parse(line)
+    if isinstance(value, Invalid):
+        return value
+    if not isinstance(value, dict):
+        return Invalid(f"JSON, but not an object: {type(value).__name__}")
+    kind = value.get("event")
+    if not isinstance(kind, str) or kind not in TYPES:
+        return Unknown(repaired({**value, "type": kind}))
+    fitted: AnyInsightsEvent | None = fit(value, AnyInsightsEvent)
+    return fitted if fitted is not None else Invalid(reason)

@@ -1,17 +1,14 @@
-"""AgentEvent: the unified event model of specification 004, §7 and §8, as a view and back.
+"""AgentEvent: the unified event model of specification 004, §7 and §8, as a view.
 
 What the view loses is listed in `project`.
 """
 
-from typing import Any
-
-from dragoman._dialects.agent_event.messages import AGENT_TYPES, TYPES
+from dragoman._dialects.agent_event.messages import AGENT_TYPES
 from dragoman._projections.agent_event.project import AgentEventProjector
-from dragoman._projections.agent_event.read import read
 from dragoman._projections.agent_event.schema import schema
 from dragoman._projections.published import Profile
 
-__all__ = ["looks_like", "projector", "read", "refusal", "schema"]
+__all__ = ["projector", "refusal", "schema"]
 
 
 def projector(
@@ -26,7 +23,3 @@ def refusal(*, extended: bool = False, agent_family: str = "") -> str:
         return ""
     known = ", ".join(AGENT_TYPES)
     return f"AgentEvent knows the agents {known}, not {agent_family or 'this one'}; --extended allows any"
-
-
-def looks_like(value: dict[str, Any]) -> bool:
-    return {"id", "sessionId", "timestamp"} <= value.keys() and value.get("type") in TYPES

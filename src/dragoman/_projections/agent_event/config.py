@@ -75,16 +75,3 @@ def token_usage(usage: Usage | None) -> TokenUsage | None:
         reasoning_tokens=usage.reasoning_tokens,
         total_tokens=total if total is not None else read + written,
     )
-
-
-def usage_of(tokens: TokenUsage | None) -> Usage | None:
-    """The same counts in our own words."""
-    if tokens is None:
-        return None
-    return Usage(
-        input_tokens=tokens.input_tokens,
-        cache_read_tokens=tokens.cached_tokens,
-        output_tokens=tokens.output_tokens,
-        reasoning_tokens=tokens.reasoning_tokens,
-        total_tokens=tokens.total_tokens,
-    )

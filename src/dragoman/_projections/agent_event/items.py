@@ -1,11 +1,12 @@
 """Single events as items, where no memory is needed: stateless and total."""
 
-from typing import Any
+from typing import Any, Final
 
 from dragoman._dialects.agent_event import messages as m
 from dragoman._model import events as ev
 from dragoman._model.events import Event
-from dragoman._projections.agent_event.system import SYSTEM, own_fields
+
+_ENVELOPE: Final = frozenset(Event.__struct_fields__)
 
 
 def tool_started(event: ev.ToolStarted) -> m.ToolStartedEvent:
@@ -59,7 +60,12 @@ def retry(event: ev.Retry) -> m.RetryEvent:
 
 
 def system(event: Event) -> m.SystemEvent:
-    return m.SystemEvent(subtype=SYSTEM[type(event)], data=own_fields(event))
+    """What an event says beside its envelope; what is unknown or empty is left out."""
+    values = {name: getattr(event, name) for name in event.__struct_fields__ if name not in _ENVELOPE}
+    data = {
+        name: value for name, value in values.items() if value is not None and value != [] and value != {}
+    }
+    return m.SystemEvent(subtype=m.SUBTYPES[type(event)], data=data)
 
 
 def arguments(input: Any) -> dict[str, Any]:

@@ -8,9 +8,8 @@ agent's own lines; that a file moved (it is deleted and created); agents outside
 """
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-import msgspec
 from msgspec import Struct
 
 from dragoman._dialects.agent_event import messages as m
@@ -21,19 +20,8 @@ from dragoman._projections import published
 from dragoman._projections.agent_event import items
 from dragoman._projections.agent_event.config import config_of, token_usage
 from dragoman._projections.agent_event.session_state import Standing, says_better, why
-from dragoman._projections.agent_event.system import SYSTEM
 from dragoman._projections.published import Profile
-from dragoman._projections.stamps import STAMPS, Stamps
-
-NAME: Final = "agent-event"
-"""This view, and the dialect of events that were read from it."""
-
-CONFIG: Final = "agentEvent.config"
-"""In `ext` of session.started: the config that it was read with."""
-CONTENT: Final = "agentEvent.content"
-"""In `ext` of a delta: what the chunk said, where it repeated all that came before."""
-ENDED: Final = "agentEvent.sessionEnded"
-"""In `ext`: the sessionEnded that an event was read from."""
+from dragoman._projections.stamps import Stamps
 
 _REASONS: Final[dict[str, m.SessionEndReason]] = {
     "completed": "completed",
@@ -95,20 +83,20 @@ class AgentEventProjector:
             ev.Error: self._error,
             ev.Retry: self._retry,
             ev.TurnEnded: self._turn_ended,
-            ev.SessionStatus: self._status,
             ev.RunEnded: self._run_ended,
         }
 
     def feed(self, event: Event) -> list[Struct]:
         ready = self._released(event)
         self._stamps.enter(event)
-        read_back = event.dialect == NAME
-        if event.replay or (read_back and event.synthesized):
+        if event.dialect == m.DIALECT:
+            return self._kept(event)
+        if event.replay:
             return ready
         handler = self._handlers.get(type(event))
         if handler is not None:
             return ready + self._shown(handler(event))
-        if self._extended and type(event) in SYSTEM:
+        if self._extended and type(event) in m.SUBTYPES:
             return ready + self._shown([items.system(event)])
         return ready
 
@@ -124,6 +112,11 @@ class AgentEventProjector:
 
     def encode(self, item: Struct) -> bytes:
         return published.encode(item)
+
+    def _kept(self, event: Event) -> Items:
+        """What was read from this very model is shown as it was."""
+        kept = published.kept(event, m.KEPT, "type", m.TYPES)
+        return [item for item in kept if self._extended or not isinstance(item, m.EXTENDED)]
 
     # --- what is let through -----------------------------------------------------------------------------
 
@@ -182,21 +175,10 @@ class AgentEventProjector:
             return []
         self._started.add(session)
         self._standing.error = None
-        if event.dialect == NAME:
-            config = _kept(event.ext.get(CONFIG), m.SessionConfig)
-            return [m.SessionStartedEvent(agent_type=family, config=config)]
         return [m.SessionStartedEvent(agent_type=family, config=config_of(family, self._run, event))]
-
-    def _status(self, event: ev.SessionStatus) -> Items:
-        if ENDED in event.ext:
-            ended = _kept(event.ext[ENDED], m.SessionEndedEvent)
-            return [ended] if ended is not None else []
-        return [items.system(event)] if self._extended else []
 
     def _run_ended(self, event: ev.RunEnded) -> Items:
         self._run_over = True
-        if event.dialect == NAME:
-            return []
         last = self._standing
         known = {
             session: standing
@@ -253,8 +235,6 @@ class AgentEventProjector:
         )
         starts = self._all_starts(standing)
         standing.said.clear()
-        if event.dialect == NAME:
-            return [*starts, completed] if STAMPS in event.ext else starts
         standing.turn = event
         if event.outcome == "completed" and (self._live or family in _TURNS_SHOWN):
             return [*starts, completed]
@@ -306,8 +286,7 @@ class AgentEventProjector:
     def _grown(self, event: ev.Delta, id: str | None) -> str:
         """`codex exec` repeats a text whole each time it grows, and so does its table; the others say what is new."""
         if event.dialect != "codex_exec" or self._live:
-            said = event.ext.get(CONTENT)
-            return said if isinstance(said, str) else event.text
+            return event.text
         key, said_so_far = (event.kind, id), self._standing.said
         said_so_far[key] = said_so_far.get(key, "") + event.text
         return said_so_far[key]
@@ -354,7 +333,7 @@ class AgentEventProjector:
         at_work = bool(event.input) or event.ext.get("acp.status") == "in_progress"
         progress = event.progress if event.progress is not None and 0 <= event.progress <= 1 else None
         says = event.output is not None or progress is not None or event.elapsed is not None
-        shown = event.dialect == NAME or self._family(event) == "codex" or (self._live and says)
+        shown = self._family(event) == "codex" or (self._live and says)
         begun = self._start(event.call_id) if at_work or shown else []
         if not shown:
             return begun
@@ -404,14 +383,3 @@ class AgentEventProjector:
 
     def _retry(self, event: ev.Retry) -> Items:
         return [items.retry(event)] if self._extended and not event.synthesized else []
-
-
-P = TypeVar("P", bound=m.Part)
-
-
-def _kept(value: Any, cls: type[P]) -> P | None:
-    """A part of the model that an event carries verbatim."""
-    try:
-        return msgspec.convert(value, cls)
-    except (msgspec.ValidationError, UnicodeError):
-        return None

@@ -1,17 +1,13 @@
-"""InsightsEvent: the model of specifications 000 and 002, as a view and back.
+"""InsightsEvent: the model of specifications 000 and 002, as a view.
 
 What the view loses is listed in `project`.
 """
 
-from typing import Any
-
-from dragoman._dialects.insights.messages import PROVIDERS, TYPES
 from dragoman._projections.insights.project import InsightsProjector
-from dragoman._projections.insights.read import read
 from dragoman._projections.insights.schema import schema
 from dragoman._projections.published import Profile
 
-__all__ = ["looks_like", "projector", "read", "refusal", "schema"]
+__all__ = ["projector", "refusal", "schema"]
 
 
 def projector(
@@ -23,11 +19,3 @@ def projector(
 def refusal(*, extended: bool = False, agent_family: str = "") -> str:
     """Every agent can be shown: those of no provider of their own are ACP agents."""
     return ""
-
-
-def looks_like(value: dict[str, Any]) -> bool:
-    return (
-        {"id", "timestamp"} <= value.keys()
-        and value.get("provider") in PROVIDERS
-        and value.get("event") in TYPES
-    )

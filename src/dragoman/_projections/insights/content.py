@@ -1,6 +1,4 @@
-"""Content blocks of the two models, both ways. Kinds that the other does not have are kept as unknown ones."""
-
-import msgspec
+"""Content blocks in the words of this model. Kinds that it does not have are unknown ones."""
 
 from dragoman._dialects.insights import messages as m
 from dragoman._model import content as c
@@ -43,55 +41,6 @@ def _shown(block: c.ContentBlock) -> m.ContentBlock:
             return m.UnknownContent(raw=block.native)
         case c.JsonBlock():
             return m.UnknownContent(raw=block.value)
-
-
-def read(blocks: list[m.ContentBlock]) -> list[c.ContentBlock]:
-    return [_read(block) for block in blocks]
-
-
-def _read(block: m.ContentBlock) -> c.ContentBlock:
-    match block:
-        case m.TextContent():
-            return c.TextBlock(text=block.text)
-        case m.ThinkingContent():
-            return c.ThinkingBlock(text=block.thinking, signature=block.signature)
-        case m.ImageContent():
-            return c.ImageBlock(mime_type=block.mime_type, data=block.data, uri=block.uri)
-        case m.AudioContent():
-            return c.AudioBlock(mime_type=block.mime_type, data=block.data, uri=block.uri)
-        case m.ResourceContent():
-            return _resource(block)
-        case m.ResourceLinkContent():
-            return c.ResourceLinkBlock(
-                uri=block.uri, name=block.name, title=block.title, mime_type=block.mime_type, size=block.size
-            )
-        case m.DiffContent():
-            return c.DiffBlock(
-                path=block.file_path,
-                before=block.old_content,
-                after=block.new_content,
-                patch=block.unified_diff,
-            )
-        case m.TerminalContent():
-            return c.TerminalBlock(
-                terminal_id=block.terminal_id, output=block.output, exit_code=block.exit_code
-            )
-        case m.UnknownContent():
-            return c.UnknownBlock(native=block.raw)
-
-
-def _resource(block: m.ResourceContent) -> c.ContentBlock:
-    held = block.contents if isinstance(block.contents, dict) else {}
-    known = {key: held.get(key) for key in ("mimeType", "text", "blob")}
-    if any(value is not None and not isinstance(value, str) for value in known.values()):
-        return c.UnknownBlock(native=msgspec.to_builtins(block))
-    return c.ResourceBlock(
-        uri=block.uri or None,
-        name=block.name or None,
-        mime_type=known["mimeType"],
-        text=known["text"],
-        blob=known["blob"],
-    )
 
 
 def images(blocks: list[c.ContentBlock]) -> list[m.ImageData] | None:

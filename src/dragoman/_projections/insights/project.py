@@ -26,15 +26,8 @@ from dragoman._projections.published import Profile
 from dragoman._projections.stamps import Stamps
 from dragoman._wire.jsontext import parse
 
-NAME: Final = "insights"
-"""This view, and the dialect of events that were read from it."""
-RAW: Final = "insights.raw"
-"""In `ext`: the agent's own line, of an item that was read with it."""
-ITEM: Final = "insights.item"
-"""In `ext`: an item that no canonical event says, verbatim."""
-COMMANDS: Final = "insights.availableCommands"
-
-_PRIVATE: Final = ("insights.", "dragoman.")
+_PRIVATE: Final = ("insights.", "agentEvent.")
+"""How the keys of `ext` begin that are no native values of an agent's."""
 _TEXT_KINDS: Final[dict[str, m.TextKind]] = {
     "text": "text",
     "commentary": "text",
@@ -100,15 +93,15 @@ class InsightsProjector:
             ev.ContextCompacted: self._compacted,
             ev.Error: self._error,
             ev.TurnEnded: self._turn_ended,
-            ev.NativeKnown: self._kept,
         }
 
     def feed(self, event: Event) -> list[Struct]:
         self._stamps.enter(event)
         self._provider = self._provider_of(event)
         first = self._look(event)
-        if event.dialect == NAME and event.synthesized:
-            return []
+        kept = published.kept(event, m.KEPT, "event", m.TYPES)
+        if event.dialect == m.DIALECT:
+            return kept
         items: Items = []
         if event.dialect == "claude_stream" and (first or isinstance(event, ev.NativeKnown)):
             mark = boundary(event, self._native)
@@ -116,7 +109,7 @@ class InsightsProjector:
         handler = self._handlers.get(type(event))
         marks = len(items)
         items += handler(event) if handler is not None else []
-        return [self._shown(event, item, says=place == marks) for place, item in enumerate(items)]
+        return kept or [self._shown(event, item, says=place == marks) for place, item in enumerate(items)]
 
     def end(self) -> list[Struct]:
         return []
@@ -133,11 +126,12 @@ class InsightsProjector:
         return "acp"
 
     def _look(self, event: Event) -> bool:
-        """Take note of the line that the event is from. Whether it is the first of that line."""
-        kept = event.ext.get(RAW)
-        if isinstance(kept, dict):
-            self._native, self._frame = kept, None
-            return False
+        """Take note of the line that the event is from. Whether it is the first of that line.
+
+        The line is parsed again, though the dialect did so, because no event has what is taken from it: `raw` is the
+        line itself; where Claude's messages and blocks begin and end, `is_error` and `subtype` of its result and
+        ACP's own form of a command are in no field of an event. To carry them there, each capture's events would
+        have to grow by what only this model repeats."""
         line = event.line.encode("utf-8", "surrogatepass") if event.line is not None else None
         if line is not None:
             value = parse(line)
@@ -174,7 +168,7 @@ class InsightsProjector:
         if self._provider == "acp" and event.capabilities:
             init.extensions = {"acp.capabilities": event.capabilities}
         items: Items = [init]
-        if self._live and event.mode is not None and event.dialect != NAME:
+        if self._live and event.mode is not None:
             items += self._mode(ev.SessionMode(mode=event.mode, modes=event.modes))
         if self._live and event.options:
             items.append(m.ConfigOptionsEvent(config_options=event.options))
@@ -208,7 +202,7 @@ class InsightsProjector:
         return [m.SessionModeEvent(current_mode_id=event.mode, available_modes=modes)]
 
     def _commands(self, event: ev.SessionCommands) -> Items:
-        commands = event.ext.get(COMMANDS) or _at(self._native, "params", "update", "availableCommands")
+        commands = _at(self._native, "params", "update", "availableCommands")
         if not isinstance(commands, list):
             commands = [
                 _without_none(name=c.name, description=c.description, hint=c.hint) for c in event.commands
@@ -241,15 +235,11 @@ class InsightsProjector:
 
     def _user(self, event: ev.Message, text: str) -> Items:
         """What the user says is told once: as the client sent it, else as the agent repeats it."""
-        if event.dialect == NAME and any(
-            key in event.ext for key in ("claude.isSynthetic", "claude.isReplay")
-        ):
-            return [m.TextEvent(text=text, kind="text", parent_call_id=event.parent)]
         if event.dialect == "claude_stream" and event.origin == "agent":
             return self._claude_user(event, text)
         if self._provider == "codex" and event.echo:
             return []
-        repeated = self._provider == "acp" and event.origin == "agent" and event.dialect != NAME
+        repeated = self._provider == "acp" and event.origin == "agent"
         if repeated and event.echo and self._live:
             return []
         return [
@@ -287,15 +277,6 @@ class InsightsProjector:
         lines = "\n".join(entry.text for entry in event.entries)
         return [m.TextEvent(text=lines, kind="plan", parent_call_id=event.parent)]
 
-    def _kept(self, event: ev.NativeKnown) -> Items:
-        """A mark that was read from this view."""
-        if ITEM not in event.ext:
-            return []
-        try:
-            return [msgspec.convert(event.ext[ITEM], m.StreamDeltaEvent)]
-        except (msgspec.ValidationError, UnicodeError):
-            return []
-
     # --- tools -------------------------------------------------------------------------------------------
 
     def _tool_started(self, event: ev.ToolStarted) -> Items:
@@ -305,7 +286,7 @@ class InsightsProjector:
         if event.synthesized and not self._live:
             return []
         items: Items = [msgspec.structs.replace(invocation)]
-        if self._provider == "claude" and event.dialect != NAME and event.name in tools.SUBAGENT_TOOLS:
+        if self._provider == "claude" and event.name in tools.SUBAGENT_TOOLS:
             standing.spawned.add(event.call_id)
             items.append(_spawn(event))
         return items
@@ -385,11 +366,10 @@ class InsightsProjector:
             given = begun.input
         elif not given and event.blocked_path is not None:
             given = {"file_path": event.blocked_path}
-        title = event.title if event.dialect != NAME else name
         return [
             m.PermissionRequestEvent(
                 request_id=event.request_id,
-                tool_name=tools.name_of(provider, name, title, event.kind),
+                tool_name=tools.name_of(provider, name, event.title, event.kind),
                 tool_kind=tools.kind_of(event.kind),
                 tool_input=given,
                 tool_use_id=event.call_id,
@@ -401,12 +381,12 @@ class InsightsProjector:
 
     def _question(self, event: ev.QuestionAsked) -> Items:
         """A form or a page that some server wants shown has no place in the tables."""
-        if not event.questions and not self._live and event.dialect != NAME:
+        if not event.questions and not self._live:
             return []
         return [
             m.PermissionRequestEvent(
                 request_id=event.request_id,
-                tool_name=requests.QUESTION_TOOL,
+                tool_name=m.QUESTION_TOOL,
                 tool_kind="ask",
                 tool_input=requests.question_input(event),
                 tool_use_id=event.call_id,
@@ -447,7 +427,7 @@ class InsightsProjector:
         if event.synthesized and not self._live:
             return []
         usage, usages = event.usage, event.model_usage
-        if self._provider == "codex" and event.dialect != NAME:
+        if self._provider == "codex":
             usage = standing.total if not self._live and standing.total is not None else usage
             usages = usages or turns.one_model(usage, standing.facts.get("model"), standing.window)
         done = turns.completion(self._provider, event, self._native, usage, usages, live=self._live)

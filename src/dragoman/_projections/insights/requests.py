@@ -1,11 +1,9 @@
 """What the agent asks, as permission_request; and the limits it tells of. Stateless and total."""
 
-from typing import Any, Final
+from typing import Any
 
 from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
-
-QUESTION_TOOL: Final = "AskUserQuestion"
 
 
 def suggestions(native: list[Any]) -> list[m.PermissionSuggestion] | None:
@@ -38,26 +36,6 @@ def question_input(event: ev.QuestionAsked) -> dict[str, Any]:
         return {"questions": event.questions}
     asked = {"message": event.message, "schema": event.schema, "url": event.url}
     return {key: value for key, value in asked.items() if value is not None}
-
-
-def question_of(item: m.PermissionRequestEvent) -> ev.QuestionAsked | None:
-    """The question that a permission_request is, if it is one."""
-    given = item.tool_input
-    if item.tool_name != QUESTION_TOOL or item.tool_kind != "ask":
-        return None
-    questions = _items(given, "questions")
-    url = _text(given, "url")
-    if given.keys() - {"questions"} and (questions or given.keys() - {"message", "schema", "url"}):
-        return None
-    return ev.QuestionAsked(
-        request_id=item.request_id,
-        message=_text(given, "message"),
-        mode="url" if url is not None else "form",
-        url=url,
-        questions=questions,
-        schema=given.get("schema"),
-        call_id=item.tool_use_id,
-    )
 
 
 # --- limits ------------------------------------------------------------------------------------------------
@@ -94,30 +72,6 @@ def _credits(native: Any) -> m.RateLimitCredits | None:
         for keys in (("hasCredits", "has_credits"), ("unlimited",))
     )
     return m.RateLimitCredits(has_credits=has, unlimited=unlimited, balance=native.get("balance"))
-
-
-def rate_limit_of(item: m.RateLimitUpdateEvent) -> ev.RateLimit:
-    windows = []
-    for name, window in (("primary", item.primary), ("secondary", item.secondary)):
-        if window is not None:
-            values = {
-                "usedPercent": window.used_percent,
-                "windowDurationMins": window.window_duration_mins,
-                "resetsAt": window.resets_at,
-            }
-            windows.append(
-                {"name": name, **{key: value for key, value in values.items() if value is not None}}
-            )
-    credits: dict[str, Any] | None = None
-    if item.credits is not None:
-        given = {
-            "hasCredits": item.credits.has_credits,
-            "unlimited": item.credits.unlimited,
-            "balance": item.credits.balance,
-        }
-        credits = {key: value for key, value in given.items() if value is not None}
-    resets = item.primary.resets_at if item.primary is not None else None
-    return ev.RateLimit(resets_at=resets, windows=windows, credits=credits, plan=item.plan_type)
 
 
 def _text(native: dict[str, Any], key: str) -> str | None:

@@ -5,13 +5,13 @@ from typing import Any
 import msgspec
 from msgspec import inspect as mi
 
-from dragoman._dialects.insights.messages import EVENTS, AnyInsightsEvent
+from dragoman._dialects.insights.messages import TYPES, AnyInsightsEvent
 
 
 def schema(*, extended: bool = False) -> dict[str, Any]:
     """The model has one form only: `extended` changes nothing."""
     (union,), components = msgspec.json.schema_components([AnyInsightsEvent], ref_template="#/$defs/{name}")
-    for cls in EVENTS:
+    for cls in TYPES.values():
         info = mi.type_info(cls)
         assert isinstance(info, mi.StructType)
         written = [field.encode_name for field in info.fields if field.required]

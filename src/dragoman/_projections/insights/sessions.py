@@ -75,37 +75,6 @@ def _model(native: Any) -> m.ModelInfo:
     )
 
 
-def started(item: m.SessionInitEvent) -> ev.SessionStarted:
-    """The canonical event of a session_init."""
-    return ev.SessionStarted(
-        model=item.model,
-        effort=item.reasoning_effort,
-        cwd=item.cwd,
-        tools=item.available_tools or [],
-        mcp_servers=[
-            ev.McpServer(name=server.name, status=server.status) for server in item.mcp_servers or []
-        ],
-        permission_mode=item.permission_mode,
-        account=_plain(item.account),
-        commands=[
-            ev.SlashCommand(
-                name=command.name,
-                description=command.description or None,
-                hint=command.argument_hint or None,
-            )
-            for command in item.slash_commands or []
-        ],
-        models=[_plain(model) for model in item.available_models or []],
-    )
-
-
-def _plain(part: m.Part | None) -> dict[str, Any]:
-    if part is None:
-        return {}
-    values = zip(part.__struct_encode_fields__, part.__struct_fields__, strict=True)
-    return {shown: value for shown, name in values if (value := getattr(part, name)) is not None}
-
-
 def _text(native: dict[str, Any], key: str) -> str | None:
     value = native.get(key)
     return value if isinstance(value, str) else None

@@ -88,9 +88,7 @@ def completion(
     changes: list[ev.FileChanged],
 ) -> m.ToolCompletionEvent:
     output, blocks = event.structured if event.structured is not None else event.output, event.content
-    if event.dialect == "insights":
-        pass
-    elif provider == "codex" and begun is not None and begun.kind == "execute":
+    if provider == "codex" and begun is not None and begun.kind == "execute":
         output = {"stdout": event.output or "", "stderr": "", "exit_code": event.exit_code}
         blocks = [c.TerminalBlock(output=event.output or "", exit_code=event.exit_code)]
     elif provider == "codex" and begun is not None and begun.tool_name == "FileChange":
@@ -101,7 +99,7 @@ def completion(
         ]
     elif provider == "acp":
         output, blocks = _acp_output(event)
-    if output is None and event.error is not None and event.dialect != "insights":
+    if output is None and event.error is not None:
         output = event.error.message
     failed_exit = provider == "codex" and event.exit_code not in (0, None)
     said = (

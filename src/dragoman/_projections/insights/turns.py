@@ -39,7 +39,7 @@ def completion(
         is_error=is_error,
         subtype=_subtype(provider, event, native),
         errors=_errors(provider, event, is_error),
-        result=event.text if provider == "claude" or live or event.dialect == "insights" else None,
+        result=event.text if provider == "claude" or live else None,
         cost_usd=event.cost_usd,
         duration_ms=event.duration_ms,
         duration_api_ms=event.api_duration_ms,
@@ -55,14 +55,12 @@ def _is_error(provider: m.Provider, event: ev.TurnEnded, native: dict[str, Any])
     if isinstance(said, bool):
         return said
     if event.outcome == "cancelled":
-        return provider == "claude" and event.dialect != "insights"
+        return provider == "claude"
     return event.outcome != "completed"
 
 
 def _subtype(provider: m.Provider, event: ev.TurnEnded, native: dict[str, Any]) -> str | None:
     reason = event.reason
-    if event.dialect == "insights":
-        return reason
     if provider == "claude":
         said = native.get("subtype")
         if isinstance(said, str):
@@ -79,7 +77,7 @@ def _subtype(provider: m.Provider, event: ev.TurnEnded, native: dict[str, Any]) 
 
 
 def _errors(provider: m.Provider, event: ev.TurnEnded, is_error: bool) -> list[str] | None:
-    if provider == "claude" or event.dialect == "insights":
+    if provider == "claude":
         return event.errors or None
     return [event.error.message] if is_error and event.error is not None else None
 
@@ -97,13 +95,3 @@ def one_model(usage: Usage | None, model: str | None, window: int | None) -> dic
             context_window=window,
         )
     }
-
-
-def outcome_of(item: m.TurnCompleteEvent) -> ev.TurnOutcome:
-    """What a turn_complete means."""
-    word = item.subtype or ""
-    if not item.is_error:
-        return "cancelled" if word in ("cancelled", "interrupted") else "completed"
-    if word in ("error_max_turns", "error_max_budget_usd", "max_tokens", "max_turn_requests", "limited"):
-        return "limited"
-    return "refused" if word in ("refusal", "refused") else "failed"
