@@ -23,6 +23,10 @@ BREACHES = {
         "_dialects/claude/transcript/translate.py",
         "import dragoman._dialects.claude.stream.messages",
     ),
+    "Projections and reports read events only": (
+        "_projections/insights/turns.py",
+        "import dragoman._dialects.insights.machine",
+    ),
     "Only the runtime is asynchronous": ("_files/convert.py", "import asyncio"),
 }
 """For each contract, a line that breaks it."""
