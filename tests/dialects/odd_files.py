@@ -8,8 +8,7 @@ from dragoman._dialects import machine_for
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._projections import published
-from dragoman._wire.event_json import decode, encode
-from dragoman._wire.nativeline import detach
+from dragoman._wire.event_json import decode, detach, encode
 from tests.projections.projected import CAPTURES, captured
 from tests.test_properties import ODD_LINES, mutated
 

@@ -30,12 +30,12 @@ def seen(
     profile: Profile = "seed",
     extended: bool = False,
     exit: int | None = None,
-    family: str = "",
+    vendor: str = "",
     native: bool = False,
 ) -> list[dict[str, Any]]:
     """All items, as JSON, of an agent's lines."""
     events = convert(lines_of(stream), dialect, exit=exit, native=native)
-    return shown(view, events, profile=profile, extended=extended, family=family)
+    return shown(view, events, profile=profile, extended=extended, vendor=vendor)
 
 
 def shown(
@@ -44,10 +44,10 @@ def shown(
     *,
     profile: Profile = "seed",
     extended: bool = False,
-    family: str = "",
+    vendor: str = "",
 ) -> list[dict[str, Any]]:
     """All items, as JSON, of events."""
-    projector = published.view(view).projector(profile=profile, extended=extended, agent_family=family)
+    projector = published.view(view).projector(profile=profile, extended=extended, vendor=vendor)
     return [json.loads(projector.encode(item)) for item in published.project(events, projector)]
 
 

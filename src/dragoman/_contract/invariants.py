@@ -9,7 +9,7 @@ from typing import Any, Final
 from dragoman._dialects import tools_end_with_turns
 from dragoman._model import events as ev
 from dragoman._model.content import text_of
-from dragoman._model.events import Event
+from dragoman._model.events import Answered, Event, Request
 
 Session = str | None
 
@@ -220,10 +220,8 @@ class SubagentRule(Rule):
 
 # --- requests --------------------------------------------------------------------------------------------
 
-Asked = ev.PermissionRequested | ev.QuestionAsked | ev.HostCalled
-Answered = ev.PermissionResolved | ev.QuestionAnswered | ev.HostAnswered
 
-ANSWER_TO: Final[dict[type[Asked], type[Answered]]] = {
+ANSWER_TO: Final[dict[type[Request], type[Answered]]] = {
     ev.PermissionRequested: ev.PermissionResolved,
     ev.QuestionAsked: ev.QuestionAnswered,
     ev.HostCalled: ev.HostAnswered,
@@ -234,14 +232,14 @@ class RequestRule(Rule):
     """Whatever the agent asks is answered exactly once, at the latest when its turn ends."""
 
     def __init__(self) -> None:
-        self._pending: dict[str, Asked] = {}
+        self._pending: dict[str, Request] = {}
         self._session: dict[str, Session] = {}
 
     def named(self, session: str) -> None:
         self._session = {request: known or session for request, known in self._session.items()}
 
     def see(self, event: Event) -> Iterator[str]:
-        if isinstance(event, Asked):
+        if isinstance(event, Request):
             if event.request_id in self._pending:
                 yield f"request {event.request_id} is asked again while it is pending."
             self._pending[event.request_id] = event

@@ -16,6 +16,7 @@ from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._projections import published
 from dragoman._projections.published import PROFILES, Profile
+from dragoman._wire.machine import StartOptions, play
 
 
 def gathered(frames: Iterator[Frame]) -> tuple[list[Frame], list[m.InsightsEvent]]:
@@ -60,11 +61,9 @@ def _lines(items: Sequence[m.InsightsEvent]) -> list[bytes]:
 
 
 def _interpreted(lines: list[bytes], launch: Launch, exit: Exit) -> list[Event]:
-    machine = machine_for(launch.dialect, launch.agent, native=True)
-    events = list(machine.start(launch).events)
-    for number, line in enumerate(lines, 1):
-        events += machine.receive(Frame(number, "out", line)).events
-    return [*events, *machine.end(exit).events]
+    frames = (Frame(number, "out", line) for number, line in enumerate(lines, 1))
+    machine, options = machine_for(launch.dialect, launch.agent), StartOptions(keeps_lines=True)
+    return list(play(frames, machine, launch, lambda: exit, options))
 
 
 def _shown(

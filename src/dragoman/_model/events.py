@@ -523,5 +523,8 @@ AnyEvent = (
 Request = PermissionRequested | QuestionAsked | HostCalled
 """What wants an answer."""
 
+Answered = PermissionResolved | QuestionAnswered | HostAnswered
+"""What says that it got one."""
+
 EVENTS: dict[str, type[Event]] = {str(cls.__struct_config__.tag): cls for cls in get_args(AnyEvent)}
 """Every event type by its name on the wire."""

@@ -2,15 +2,16 @@
 
 A published view is a package in `views/` whose `__init__` offers:
 
-- `projector(*, profile, extended, agent_family)` -> a `Projector`. Fed canonical events one by one, it gives the
+- `projector(*, profile, extended, vendor)` -> a `Projector`. Fed canonical events one by one, it gives the
   items of its model, and what it still held back at `end`. It never raises, whatever the events and their order.
 - `schema(*, extended)` -> the JSON Schema of one line of that view.
-- `refusal(*, extended, agent_family)` -> why this view cannot show that family, or "" if it can.
+- `refusal(*, extended, vendor)` -> why this view cannot show that vendor's agents, or "" if it can.
 
 `profile`: `seed` is a pure function of the stream, each line is projected when it comes, exactly by the published
 tables; `live` holds an error of the agent until the turn's result, which alone says whether it was final.
 `extended` adds what the model's tables name but its strict schema does not have.
-`agent_family` is `claude`, `codex`, `gemini`, `acp` or any other name; "" takes it from the events (`family_of`).
+`vendor` says whose agent speaks: `claude`, `codex`, `gemini`, `acp` or any other name; "" takes it from the events
+(`vendor_of`). `agent_family` is its old name, which `session.view` still uses.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,7 +34,8 @@ VIEWS: Final[Mapping[str, str]] = {
     "untether": "dragoman._projections.untether",
 }
 
-_FAMILIES: Final = frozenset(("claude", "codex", "gemini", "acp"))
+VENDORS: Final = ("claude", "codex", "gemini")
+"""Those whose agents have names and dialects of their own."""
 
 
 class Projector(Protocol):
@@ -53,12 +55,12 @@ class View(Protocol):
     """What the package of a published model offers."""
 
     def projector(
-        self, *, profile: Profile = "seed", extended: bool = False, agent_family: str = ""
+        self, *, profile: Profile = "seed", extended: bool = False, vendor: str = "", agent_family: str = ""
     ) -> Projector: ...
 
     def schema(self, *, extended: bool = False) -> dict[str, Any]: ...
 
-    def refusal(self, *, extended: bool = False, agent_family: str = "") -> str: ...
+    def refusal(self, *, extended: bool = False, vendor: str = "") -> str: ...
 
 
 def view(name: str) -> View:
@@ -66,15 +68,17 @@ def view(name: str) -> View:
     return cast(View, import_module(VIEWS[name]))
 
 
-def family_of(event: Event) -> str:
-    """Whose tables apply to `event`: the dialect says it, since one agent may speak several."""
+def vendor_of(event: Event) -> str:
+    """Whose agent speaks: by its own name, else by the dialect's, else whatever it is called."""
+    if event.agent in VENDORS:
+        return event.agent
     prefix = event.dialect.partition("_")[0]
-    return prefix if prefix in _FAMILIES else event.agent
+    return prefix if prefix in (*VENDORS, "acp") else event.agent
 
 
-def refused(view_name: str, *, extended: bool, agent_family: str) -> None:
-    """Raise UsageError, with the reason, if the view cannot show that family."""
-    why = view(view_name).refusal(extended=extended, agent_family=agent_family)
+def refused(view_name: str, *, extended: bool, vendor: str = "", agent_family: str = "") -> None:
+    """Raise UsageError, with the reason, if the view cannot show that vendor's agents."""
+    why = view(view_name).refusal(extended=extended, vendor=vendor or agent_family)
     if why:
         raise UsageError(why)
 

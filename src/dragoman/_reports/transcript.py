@@ -8,10 +8,9 @@ ran, so two runs that did the same read the same.
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from dragoman._contract.invariants import Answered, Asked
 from dragoman._model import events as ev
 from dragoman._model.content import ContentBlock
-from dragoman._model.events import Event
+from dragoman._model.events import Answered, Event, Request
 from dragoman._reports.markdown import (
     code,
     content,
@@ -53,7 +52,7 @@ class _Page:
         """Names of tools, by call_id."""
         self._grown: dict[str, ev.ToolUpdated] = {}
         """The last update of each tool that brought output."""
-        self._asked: dict[str, Asked] = {}
+        self._asked: dict[str, Request] = {}
         """What is pending, by request_id: its answer stands as deep."""
         self._prompt: str | None = None
         """The prompt of the turn, shown with its heading."""
@@ -74,7 +73,7 @@ class _Page:
         if not text:
             return
         parent = event.parent
-        if isinstance(event, Asked):
+        if isinstance(event, Request):
             self._asked[event.request_id] = event
         elif isinstance(event, Answered) and event.request_id in self._asked:
             parent = self._asked.pop(event.request_id).parent

@@ -196,9 +196,9 @@ class Session:
         """The same in a model that another program speaks: agent-event, insights or untether. `vendor` says what an adapter is at heart (claude, codex, gemini), where its name does not."""
         if name not in published.VIEWS:
             raise UsageError(f"no view is called {name!r}; known are: {', '.join(published.VIEWS)}")
-        published.refused(name, extended=extended, agent_family=vendor or self.agent)
+        published.refused(name, extended=extended, vendor=vendor or self.agent)
         make = published.view(name).projector
-        return ViewStream(self.events(), make(profile=profile, extended=extended, agent_family=vendor))
+        return ViewStream(self.events(), make(profile=profile, extended=extended, vendor=vendor))
 
     def _missed(self) -> DragomanError:
         if self._closed and self._run.exit is None:

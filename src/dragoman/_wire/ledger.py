@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
-from dragoman._model.events import Event, Request
+from dragoman._model.events import Answered, Event, Request
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._model.usage import Usage, added
 from dragoman._wire import note_frames
@@ -200,11 +200,6 @@ class Ledger:
             self._decided[note.request] = note
         else:
             self._stopping = note
-
-    def take(self) -> list[Event]:
-        """The events since the last call."""
-        taken, self.out = self.out, []
-        return taken
 
     def take_requests(self) -> list[Request]:
         """The requests since the last call that still want an answer."""
@@ -620,9 +615,7 @@ class Ledger:
             self._decided.pop(event.request_id, None)
             self._emit(event)
 
-    def _answered(
-        self, event: ev.PermissionResolved | ev.QuestionAnswered | ev.HostAnswered, kind: type[Request]
-    ) -> Pending | None:
+    def _answered(self, event: Answered, kind: type[Request]) -> Pending | None:
         """The request that `event` answers, taken from the book; None if it is no longer asked."""
         pending = self.requests.get(event.request_id)
         if pending is None or type(pending.event) is not kind:

@@ -56,8 +56,8 @@ def test_views_of_captures_validate(capture: Path) -> None:
     for profile in ("seed", "live"):
         extended = shown("agent-event", events, extended=True, profile=profile)  # type: ignore[arg-type]
         assert problems(EXTENDED, extended) == []
-        family = dialect.partition("_")[0] if dialect != "acp" else "claude"
-        strict = shown("agent-event", events, family=family, profile=profile)  # type: ignore[arg-type]
+        vendor = dialect.partition("_")[0] if dialect != "acp" else "claude"
+        strict = shown("agent-event", events, vendor=vendor, profile=profile)  # type: ignore[arg-type]
         assert problems(STRICT, strict) == []
         assert sum(item["type"] == "sessionEnded" for item in strict) >= 1
         assert strict[-1]["type"] == "sessionEnded"

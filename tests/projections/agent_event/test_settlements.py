@@ -271,13 +271,13 @@ def test_several_sessions_in_one_run_end_each() -> None:
 
 
 def test_c10_agents_outside_the_three_families() -> None:
-    assert agent_event.refusal(agent_family="claude") == ""
-    assert agent_event.refusal(agent_family="goose", extended=True) == ""
-    assert "goose" in agent_event.refusal(agent_family="goose")
+    assert agent_event.refusal(vendor="claude") == ""
+    assert agent_event.refusal(vendor="goose", extended=True) == ""
+    assert "goose" in agent_event.refusal(vendor="goose")
     events: list[Event] = [ev.SessionStarted(seq=1, agent="goose", dialect="acp", session="s")]
-    assert shown("agent-event", events, extended=True, family="goose")[0]["agentType"] == "goose"
+    assert shown("agent-event", events, extended=True, vendor="goose")[0]["agentType"] == "goose"
     adapter: list[Event] = [ev.SessionStarted(seq=1, agent="claude-acp", dialect="acp", session="s")]
-    assert shown("agent-event", adapter, family="claude")[0]["agentType"] == "claude"
+    assert shown("agent-event", adapter, vendor="claude")[0]["agentType"] == "claude"
 
 
 @pytest.mark.parametrize(

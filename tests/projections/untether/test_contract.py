@@ -160,7 +160,7 @@ def test_every_capture(dialect: str) -> None:
 
 def test_a_stream_of_nothing_completes_too() -> None:
     for how in PROFILES:
-        last = completed(seen([], agent_family="gemini", **how))
+        last = completed(seen([], vendor="gemini", **how))
         assert (last.engine, last.ok, last.answer) == ("gemini", False, "")
 
 
@@ -181,4 +181,4 @@ def test_ids_are_unique_within_a_run() -> None:
 
 
 def test_no_agent_is_refused() -> None:
-    assert untether.refusal(agent_family="anything") == ""
+    assert untether.refusal(vendor="anything") == ""

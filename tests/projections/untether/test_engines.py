@@ -326,8 +326,8 @@ def test_an_engine_without_rules_of_its_own_has_its_own_name() -> None:
     assert last.resume == ResumeToken("goose", "s-1")
 
 
-def test_the_family_decides_where_it_is_given() -> None:
-    items = seen(said("claude-code-acp", ev.SessionStarted(model="m"), dialect="acp"), agent_family="claude")
+def test_the_vendor_decides_where_it_is_given() -> None:
+    items = seen(said("claude-code-acp", ev.SessionStarted(model="m"), dialect="acp"), vendor="claude")
     assert [(item.engine, item.title) for item in started(items)] == [("claude", "m")]
 
 

@@ -35,7 +35,7 @@ class Viewer:
     def see(self, event: Event) -> Iterator[bytes]:
         """Raises UsageError if the view cannot show this agent."""
         if self._projector is None:
-            self._projector = self._begun(event)
+            self._projector = self._start(event)
         return self._lines(self._projector.feed(event), self._projector)
 
     def end(self) -> Iterator[bytes]:
@@ -43,11 +43,15 @@ class Viewer:
             self._lines(self._projector.end(), self._projector) if self._projector is not None else iter(())
         )
 
-    def _begun(self, event: Event) -> Projector:
-        family = family_of(event)
-        published.refused(self._view, extended=self._extended, agent_family=family)
+    def _start(self, event: Event) -> Projector:
+        """Whose agent it is, its record says, where it is another one's adapter; else the event does."""
+        from dragoman._agents import AGENTS
+
+        record = AGENTS.get(event.agent)
+        vendor = (record.vendor if record is not None else None) or published.vendor_of(event)
+        published.refused(self._view, extended=self._extended, vendor=vendor)
         return published.view(self._view).projector(
-            profile=self._profile, extended=self._extended, agent_family=family
+            profile=self._profile, extended=self._extended, vendor=vendor
         )
 
     def _lines(self, items: Iterable[Struct], projector: Projector) -> Iterator[bytes]:
@@ -62,15 +66,3 @@ def viewed(
     for event in events:
         yield from viewer.see(event)
     yield from viewer.end()
-
-
-def family_of(event: Event) -> str:
-    """What the agent is at heart: its record says it, else its own name, else the language it speaks."""
-    from dragoman._agents import AGENTS
-
-    record = AGENTS.get(event.agent)
-    if record is not None and record.vendor is not None:
-        return record.vendor
-    from dragoman._dialects.agent_event.messages import AGENT_TYPES
-
-    return event.agent if event.agent in AGENT_TYPES else published.family_of(event)

@@ -4,7 +4,7 @@ What the model does not say and canonical streams always have (the turns around 
 synthesized. Each item stays on the event that says it (`messages.KEPT`), so that the view shows it as it was.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final, Literal
 
 import msgspec
@@ -16,7 +16,6 @@ from dragoman._model import events as ev
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit
 from dragoman._model.usage import Usage, added, since
-from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.machine import Machine, Output
 
 TextKind = Literal["text", "thinking"]
@@ -59,8 +58,8 @@ class AgentEventFile(Machine):
 
     dialect: ClassVar[str] = m.DIALECT
 
-    def __init__(self, agent: str = "", *, native: bool = False) -> None:
-        super().__init__(agent, native=native)
+    def __init__(self, agent: str = "") -> None:
+        super().__init__(agent)
         self._agent_type = ""
         self._texts: dict[str | None, OpenText] = {}
         """By session: one at a time."""
@@ -86,19 +85,10 @@ class AgentEventFile(Machine):
             m.SystemEvent: translate.system,
         }
 
-    def on_out(self, line: bytes) -> None:
-        if not line.strip():
-            self.ledger.native_type = "blank"
-            return
-        item = m.read(line)
-        if isinstance(item, Invalid):
-            self.ledger.put(ev.NativeInvalid(reason=item.reason))
-        elif isinstance(item, Unknown):
-            self.ledger.put(ev.NativeUnknown(native_type=item.native_type))
-        else:
-            self._receive(item)
+    def read(self, line: bytes) -> Iterable[Any]:
+        return (m.read(line),)
 
-    def _receive(self, item: m.AgentEvent) -> None:
+    def on_message(self, item: m.AgentEvent) -> None:
         ledger = self.ledger
         if item.session_id:
             ledger.name_session(item.session_id)

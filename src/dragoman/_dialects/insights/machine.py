@@ -4,7 +4,7 @@ What the model does not say and canonical streams always have (the turns around 
 synthesized. Each item stays on the event that says it (`messages.KEPT`), so that the view shows it as it was.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final, Literal
 
 import msgspec
@@ -14,7 +14,6 @@ from dragoman._dialects.insights import messages as m
 from dragoman._dialects.insights import translate
 from dragoman._model import events as ev
 from dragoman._model.events import Event
-from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.machine import Machine
 
 
@@ -38,8 +37,8 @@ class InsightsFile(Machine):
 
     dialect: ClassVar[str] = m.DIALECT
 
-    def __init__(self, agent: str = "", *, native: bool = False) -> None:
-        super().__init__(agent, native=native)
+    def __init__(self, agent: str = "") -> None:
+        super().__init__(agent)
         self._sessions: dict[str | None, dict[str, Any]] = {}
         """What was last told of each."""
         self._calls: dict[Call, m.ToolInvocationEvent] = {}
@@ -69,19 +68,10 @@ class InsightsFile(Machine):
             m.RateLimitUpdateEvent: translate.rate_limit,
         }
 
-    def on_out(self, line: bytes) -> None:
-        if not line.strip():
-            self.ledger.native_type = "blank"
-            return
-        item = m.read(line)
-        if isinstance(item, Invalid):
-            self.ledger.put(ev.NativeInvalid(reason=item.reason))
-        elif isinstance(item, Unknown):
-            self.ledger.put(ev.NativeUnknown(native_type=item.native_type))
-        else:
-            self._receive(item)
+    def read(self, line: bytes) -> Iterable[Any]:
+        return (m.read(line),)
 
-    def _receive(self, item: m.InsightsEvent) -> None:
+    def on_message(self, item: m.InsightsEvent) -> None:
         ledger = self.ledger
         if item.session_id:
             ledger.name_session(item.session_id)
@@ -190,7 +180,7 @@ class InsightsFile(Machine):
 
     def _permission_request(self, item: m.PermissionRequestEvent) -> Event:
         """One that is asked again was answered in between."""
-        if self.ledger.request(item.request_id) is not None:
+        if item.request_id in self.ledger.requests:
             self.ledger.put(
                 ev.PermissionResolved(request_id=item.request_id, outcome="allowed", synthesized=True)
             )

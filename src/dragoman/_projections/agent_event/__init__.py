@@ -12,14 +12,14 @@ __all__ = ["projector", "refusal", "schema"]
 
 
 def projector(
-    *, profile: Profile = "seed", extended: bool = False, agent_family: str = ""
+    *, profile: Profile = "seed", extended: bool = False, vendor: str = "", agent_family: str = ""
 ) -> AgentEventProjector:
-    return AgentEventProjector(profile=profile, extended=extended, agent_family=agent_family)
+    return AgentEventProjector(profile=profile, extended=extended, vendor=vendor or agent_family)
 
 
-def refusal(*, extended: bool = False, agent_family: str = "") -> str:
-    """Why agents of that family cannot be shown, or "" if they can: the strict schema knows three."""
-    if extended or agent_family in AGENT_TYPES:
+def refusal(*, extended: bool = False, vendor: str = "") -> str:
+    """Why agents of that vendor cannot be shown, or "" if they can: the strict schema knows three."""
+    if extended or vendor in AGENT_TYPES:
         return ""
     known = ", ".join(AGENT_TYPES)
-    return f"AgentEvent knows the agents {known}, not {agent_family or 'this one'}; --extended allows any"
+    return f"AgentEvent knows the agents {known}, not {vendor or 'this one'}; --extended allows any"

@@ -32,13 +32,13 @@ _SANDBOX: Final[dict[str, SandboxMode]] = {
 }
 
 
-def config_of(family: str, run: ev.RunStarted | None, session: ev.SessionStarted) -> SessionConfig:
+def config_of(vendor: str, run: ev.RunStarted | None, session: ev.SessionStarted) -> SessionConfig:
     """What was asked for when the run was launched, else what the agent says of its session."""
     asked = run.config if run is not None else {}
     approve = asked.get("approve")
     mode = session.permission_mode or session.mode
     return SessionConfig(
-        agent_type=family,
+        agent_type=vendor,
         working_directory=session.cwd or (run.cwd if run is not None else None),
         model=session.model,
         approval_mode=_word(_APPROVAL, None if approve == "never" else approve or mode),

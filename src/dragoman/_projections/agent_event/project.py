@@ -4,7 +4,7 @@ Lost on the way: thinking, what users say, deltas of thinking and of tool inputs
 back with `extended`); permissions, questions and host calls; subagents and who their parent is; cost, counts per
 model and of cache writes, steps; limits, compaction, modes and commands; exit codes; how bad an error is; kind,
 title and places of a tool; content that is not text; elapsed time; what a history that is played back says; the
-agent's own lines; that a file moved (it is deleted and created); agents outside the three families.
+agent's own lines; that a file moved (it is deleted and created); agents of other vendors than the three.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ _REASONS: Final[dict[str, m.SessionEndReason]] = {
 """By outcome; every other one is a failure."""
 
 _TURNS_SHOWN: Final = ("codex", "gemini")
-"""Families whose table has turnCompleted. For the others a turn's end is the session's end, unless another turn
+"""Vendors whose table has turnCompleted. For the others a turn's end is the session's end, unless another turn
 follows."""
 
 _ENDING: Final = ("claude_stream", "codex_exec", "gemini_stream")
@@ -48,7 +48,7 @@ class AgentEventProjector:
         *,
         profile: Profile = "seed",
         extended: bool = False,
-        agent_family: str = "",
+        vendor: str = "",
         include_user: bool = False,
         derived_changes: bool = False,
     ) -> None:
@@ -56,7 +56,7 @@ class AgentEventProjector:
         where the agent itself only reports the tool."""
         self._live = profile == "live"
         self._extended = extended
-        self._family_given = agent_family
+        self._vendor_given = vendor
         self._include_user = include_user
         self._derived_changes = derived_changes
         self._stamps = Stamps()
@@ -150,10 +150,8 @@ class AgentEventProjector:
         (earlier, held), self._waiting = self._waiting, None
         return [] if says_better(event, earlier) else self._shown(held)
 
-    def _family(self, event: Event) -> str:
-        if self._family_given:
-            return self._family_given
-        return event.agent if event.agent in m.AGENT_TYPES else published.family_of(event)
+    def _vendor(self, event: Event) -> str:
+        return self._vendor_given or published.vendor_of(event)
 
     @property
     def _standing(self) -> Standing:
@@ -170,12 +168,12 @@ class AgentEventProjector:
         return []
 
     def _session_started(self, event: ev.SessionStarted) -> Items:
-        session, family = self._stamps.session, self._family(event)
+        session, vendor = self._stamps.session, self._vendor(event)
         if session in self._started:
             return []
         self._started.add(session)
         self._standing.error = None
-        return [m.SessionStartedEvent(agent_type=family, config=config_of(family, self._run, event))]
+        return [m.SessionStartedEvent(agent_type=vendor, config=config_of(vendor, self._run, event))]
 
     def _run_ended(self, event: ev.RunEnded) -> Items:
         self._run_over = True
@@ -211,7 +209,7 @@ class AgentEventProjector:
         clean = (
             run.exit_code in (0, None) and run.signal is None and run.outcome in ("completed", "truncated")
         )
-        return cut and clean and self._family(run) == "codex" and not self._live
+        return cut and clean and self._vendor(run) == "codex" and not self._live
 
     # --- turns -------------------------------------------------------------------------------------------
 
@@ -224,7 +222,7 @@ class AgentEventProjector:
         return told
 
     def _turn_ended(self, event: ev.TurnEnded) -> Items:
-        standing, family = self._standing, self._family(event)
+        standing, vendor = self._standing, self._vendor(event)
         usage = event.usage
         if usage is None and not self._live and standing.usage is not None:
             usage = standing.usage.usage if standing.usage.frame == event.frame else None
@@ -236,7 +234,7 @@ class AgentEventProjector:
         starts = self._all_starts(standing)
         standing.said.clear()
         standing.turn = event
-        if event.outcome == "completed" and (self._live or family in _TURNS_SHOWN):
+        if event.outcome == "completed" and (self._live or vendor in _TURNS_SHOWN):
             return [*starts, completed]
         completed.session_id = self._stamps.session
         completed.id, completed.timestamp = self._stamps.next(completed.session_id)
@@ -269,17 +267,17 @@ class AgentEventProjector:
         if event.kind == "tool_output":
             return self._output(event)
         # The deltas of a stream_event are for verbose use: what they amount to follows whole.
-        raw = self._family(event) == "claude" and not self._live and event.block is not None
+        raw = self._vendor(event) == "claude" and not self._live and event.block is not None
         if event.kind == "text" and event.role == "assistant" and not raw:
             chunk = m.TextChunkEvent(
                 content=self._grown(event, event.message_id), is_partial=True, role="assistant"
             )
-            return self._wait(event, [chunk]) if self._family(event) == "codex" else [chunk]
+            return self._wait(event, [chunk]) if self._vendor(event) == "codex" else [chunk]
         if not self._extended or event.role != "assistant":
             return []
         if event.kind == "thinking" and not raw:
             thought = m.ReasoningEvent(content=self._grown(event, event.message_id), is_partial=True)
-            return self._wait(event, [thought]) if self._family(event) == "codex" else [thought]
+            return self._wait(event, [thought]) if self._vendor(event) == "codex" else [thought]
         kind: Any = "toolInput" if event.kind == "tool_input" else event.kind
         return [m.RawDeltaEvent(kind=kind, content=event.text, tool_id=event.call_id)]
 
@@ -298,7 +296,7 @@ class AgentEventProjector:
 
     def _tool_started(self, event: ev.ToolStarted) -> Items:
         standing = self._standing
-        if event.name == "apply_patch" and self._family(event) == "codex":
+        if event.name == "apply_patch" and self._vendor(event) == "codex":
             standing.patches.add(event.call_id)
             return []
         if event.synthesized and not self._live:
@@ -333,16 +331,16 @@ class AgentEventProjector:
         at_work = bool(event.input) or event.ext.get("acp.status") == "in_progress"
         progress = event.progress if event.progress is not None and 0 <= event.progress <= 1 else None
         says = event.output is not None or progress is not None or event.elapsed is not None
-        shown = self._family(event) == "codex" or (self._live and says)
+        shown = self._vendor(event) == "codex" or (self._live and says)
         begun = self._start(event.call_id) if at_work or shown else []
         if not shown:
             return begun
         update = m.ToolProgressEvent(tool_id=event.call_id, output=event.output, progress=progress)
-        return [*begun, *self._wait(event, [update])] if self._family(event) == "codex" else [*begun, update]
+        return [*begun, *self._wait(event, [update])] if self._vendor(event) == "codex" else [*begun, update]
 
     def _output(self, event: ev.Delta) -> Items:
         call_id = event.call_id
-        shown = self._live or self._family(event) == "codex"
+        shown = self._live or self._vendor(event) == "codex"
         if call_id is None or call_id in self._standing.patches or not shown:
             return []
         output = self._grown(event, call_id)
@@ -361,7 +359,7 @@ class AgentEventProjector:
 
     def _file_changed(self, event: ev.FileChanged) -> Items:
         """Codex reports them; of the others' they follow from a tool, which is shown."""
-        native = self._family(event) == "codex" or event.call_id is None
+        native = self._vendor(event) == "codex" or event.call_id is None
         wanted = native or (self._derived_changes and event.phase == "applied")
         return list(items.file_changes(event)) if wanted else []
 

@@ -11,11 +11,11 @@ __all__ = ["projector", "refusal", "schema"]
 
 
 def projector(
-    *, profile: Profile = "seed", extended: bool = False, agent_family: str = ""
+    *, profile: Profile = "seed", extended: bool = False, vendor: str = "", agent_family: str = ""
 ) -> InsightsProjector:
-    return InsightsProjector(profile=profile, extended=extended, agent_family=agent_family)
+    return InsightsProjector(profile=profile, extended=extended, vendor=vendor or agent_family)
 
 
-def refusal(*, extended: bool = False, agent_family: str = "") -> str:
+def refusal(*, extended: bool = False, vendor: str = "") -> str:
     """Every agent can be shown: those of no provider of their own are ACP agents."""
     return ""

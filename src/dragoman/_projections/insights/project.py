@@ -57,10 +57,10 @@ class Standing(Struct):
 class InsightsProjector:
     """One run as InsightsEvents."""
 
-    def __init__(self, *, profile: Profile = "seed", extended: bool = False, agent_family: str = "") -> None:
+    def __init__(self, *, profile: Profile = "seed", extended: bool = False, vendor: str = "") -> None:
         """`extended` changes nothing: the model has no strict and wide form."""
         self._live = profile == "live"
-        self._family = agent_family
+        self._vendor = vendor
         self._provider: m.Provider = "acp"
         self._stamps = Stamps()
         self._sessions: dict[str, Standing] = {}
@@ -120,7 +120,8 @@ class InsightsProjector:
     # --- what every item carries -------------------------------------------------------------------------
 
     def _provider_of(self, event: Event) -> m.Provider:
-        for name in (published.family_of(event), self._family, event.agent):
+        """Whose tables apply: the dialect says it, since one agent may speak several."""
+        for name in (event.dialect.partition("_")[0], event.agent, self._vendor):
             if name in m.PROVIDERS:
                 return name
         return "acp"

@@ -53,11 +53,12 @@ def projector(
     *,
     profile: Profile = "seed",
     extended: bool = False,
+    vendor: str = "",
     agent_family: str = "",
     compat: Compat | None = None,
 ) -> Projector:
     """A new view of one run. `extended` changes nothing: the model is open as it is."""
-    return Projector(profile, agent_family, compat)
+    return Projector(profile, vendor or agent_family, compat)
 
 
 def schema(*, extended: bool = False) -> dict[str, Any]:
@@ -65,6 +66,6 @@ def schema(*, extended: bool = False) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **msgspec.json.schema(UntetherEvent)}
 
 
-def refusal(*, extended: bool = False, agent_family: str = "") -> str:
+def refusal(*, extended: bool = False, vendor: str = "") -> str:
     """No agent is refused: an engine is any name."""
     return ""

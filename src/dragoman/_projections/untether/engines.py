@@ -6,7 +6,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from dragoman._model.events import Event
-from dragoman._projections.published import family_of
+from dragoman._projections.published import vendor_of
 from dragoman._projections.untether.model import ActionKind
 
 AnswerPolicy = Literal["result", "all"]
@@ -94,9 +94,9 @@ ENGINES: Final[Mapping[str, Engine]] = {
 }
 
 
-def engine_of(event: Event, agent_family: str = "") -> Engine:
-    """The engine that speaks: of the family where that is one, else by the agent's own name."""
-    for name in (agent_family, family_of(event), event.agent):
+def engine_of(event: Event, vendor: str = "") -> Engine:
+    """The engine that speaks: the vendor's where that is one, else by the agent's own name."""
+    for name in (vendor, vendor_of(event), event.agent):
         if name in ENGINES:
             return ENGINES[name]
-    return Engine(name=event.agent or family_of(event))
+    return Engine(name=event.agent or vendor_of(event))

@@ -30,22 +30,20 @@ Items = Sequence[UntetherEvent]
 class Projector:
     """One run, or live: one turn. The last item is its CompletedEvent; what is fed after it makes nothing."""
 
-    def __init__(
-        self, profile: Profile = "seed", agent_family: str = "", compat: Compat | None = None
-    ) -> None:
+    def __init__(self, profile: Profile = "seed", vendor: str = "", compat: Compat | None = None) -> None:
         self._live = profile == "live"
-        self._family = agent_family
+        self._vendor = vendor
         self._compat = compat
         self._run: _Run | None = None
 
     def feed(self, event: Event) -> list[Struct]:
         if self._run is None:
-            self._run = _Run(engine_of(event, self._family), self._live, self._compat)
+            self._run = _Run(engine_of(event, self._vendor), self._live, self._compat)
         return list(self._run.see(event))
 
     def end(self) -> list[Struct]:
         if self._run is None:
-            self._run = _Run(engine_of(Event(), self._family), self._live, self._compat)
+            self._run = _Run(engine_of(Event(), self._vendor), self._live, self._compat)
         return list(self._run.finish())
 
     def encode(self, item: Struct) -> bytes:
