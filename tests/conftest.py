@@ -1,8 +1,27 @@
-"""Every async test runs on asyncio and on trio; none touches the state of whoever runs the tests."""
+"""Every async test runs on asyncio and on trio; none touches the state of whoever runs the tests.
 
+Properties are shown by the same examples in every run; `make fuzz` sets DRAGOMAN_FUZZ, which is how many examples of
+each there are, drawn anew.
+"""
+
+import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+SAME_EXAMPLES = settings(
+    derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("test", SAME_EXAMPLES)
+settings.register_profile(
+    "fuzz",
+    SAME_EXAMPLES,
+    derandomize=False,
+    max_examples=int(os.environ.get("DRAGOMAN_FUZZ", "100")),
+    print_blob=True,
+)
+settings.load_profile("fuzz" if "DRAGOMAN_FUZZ" in os.environ else "test")
 
 
 @pytest.fixture(autouse=True, scope="session")

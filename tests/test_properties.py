@@ -1,29 +1,30 @@
 """Whatever an agent writes: nothing raises, nothing is lost, and what always holds, holds.
 
-Lines are taken from the captures of each dialect, shuffled, repeated, cut, and changed at random places.
+Lines are taken from the captures of each dialect, shuffled, repeated, cut, and changed at random places; or made of
+the words of the dialect; or are a captured run with faults. How many examples there are, the profile says
+(conftest.py).
 """
 
 import copy
 import json
-import os
 import random
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman._contract.invariants import broken
-from dragoman._dialects import DIALECTS, machine_for
-from dragoman._files.sources import open_source
+from dragoman._dialects import DIALECTS
 from dragoman._model.events import Event
-from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._model.frames import Exit, Frame
 from dragoman._wire.event_json import decode, detach, encode
-from tests.golden import captures, source
+from tests.generated_lines import TRAFFIC, Line, runs, spoiled_runs
+from tests.interpreted import interpreted
 
-EXAMPLES = int(os.environ.get("DRAGOMAN_FUZZ", "60"))
-"""How many streams per dialect; a job of its own sets more."""
+HALF = settings().max_examples // 2
+"""Lines that hypothesis makes word by word take longest."""
 
 ODD_VALUES: list[Any] = [
     None, True, False, 0, -1, 2**70, 1.5, "", "x", "\ud83d", "\ude00a", [], [[]], {}, {"type": "text"}, {"id": 1},
@@ -45,13 +46,8 @@ ODD_LINES = [
 
 
 @cache
-def real_lines(dialect: str) -> list[tuple[str, bytes]]:
-    lines: dict[tuple[str, bytes], None] = {}
-    for capture in captures(dialect):
-        for frame in open_source(source(capture), dialect):
-            if frame.dir in ("out", "in") and len(frame.line) < 20_000:
-                lines[frame.dir, frame.line] = None
-    return list(lines)
+def real_lines(dialect: str) -> list[Line]:
+    return list({line: None for run in runs(dialect) for line in run if len(line[1]) < 20_000})
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -107,36 +103,51 @@ def stream(dialect: str, seed: int, size: int) -> list[Frame]:
     return frames
 
 
-def _anything(pool: list[tuple[str, bytes]], dice: random.Random) -> tuple[str, bytes]:
+def _anything(pool: list[Line], dice: random.Random) -> Line:
     return dice.choice(pool) if pool and dice.random() < 0.8 else ("out", dice.choice(ODD_LINES))
 
 
-def interpreted(dialect: str, frames: list[Frame]) -> list[Event]:
-    machine = machine_for(dialect, native=True)
-    type(machine).strict = True
-    events = list(machine.start(Launch(agent="x", dialect=dialect)).events)
-    for frame in frames:
-        events += machine.receive(frame).events
-    return events + list(machine.end(Exit(code=0)).events)
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
-@given(seed=st.integers(0, 2**40), size=st.integers(0, 60))
-def test_any_stream(dialect: str, seed: int, size: int) -> None:
-    frames = stream(dialect, seed, size)
-    events = interpreted(dialect, frames)
+def check(dialect: str, frames: list[Frame], exit: Exit) -> None:
+    """The rules hold (see `interpreted`), every byte is there, and every event can be written and read."""
+    events = interpreted(dialect, frames, exit=exit, native=True)
     written = {frame.n: frame.line + b"\n" for frame in frames if frame.dir == "out"}
-    assert broken(events, frames=list(written)) == []
     assert {event.frame: line for event in events if (line := detach(event)) is not None} == written
     for event in events:
         again = decode(encode(event))
         assert isinstance(again, Event)
         assert (again.seq, type(again)) == (event.seq, type(event))
+    assert len(interpreted(dialect, frames, exit=exit)) == len(events)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+def framed(traffic: Sequence[Line]) -> list[Frame]:
+    return [Frame(n, direction, line) for n, (direction, line) in enumerate(traffic, 1)]
+
+
+exits = st.builds(Exit, code=st.sampled_from([None, 0, 1, 53, 144, 173]))
+dialects = pytest.mark.parametrize("dialect", DIALECTS)
+
+
+@dialects
+@given(seed=st.integers(0, 2**40), size=st.integers(0, 60), exit=exits)
+def test_any_stream(dialect: str, seed: int, size: int, exit: Exit) -> None:
+    check(dialect, stream(dialect, seed, size), exit)
+
+
+@dialects
+@settings(max_examples=HALF)
+@given(data=st.data(), exit=exits)
+def test_any_words(dialect: str, data: st.DataObject, exit: Exit) -> None:
+    check(dialect, framed(data.draw(st.lists(TRAFFIC[dialect], max_size=12))), exit)
+
+
+@dialects
+@given(data=st.data(), exit=exits)
+def test_spoiled_runs(dialect: str, data: st.DataObject, exit: Exit) -> None:
+    check(dialect, framed(data.draw(spoiled_runs(dialect))), exit)
+
+
+@dialects
 def test_it_is_reproducible(dialect: str) -> None:
-    frames = [Frame(n, d, line) for n, (d, line) in enumerate(real_lines(dialect)[:300], 1)]  # type: ignore[arg-type]
-    first, second = (list(map(encode, interpreted(dialect, frames))) for _ in range(2))
+    frames = framed(real_lines(dialect)[:300])
+    first, second = (list(map(encode, interpreted(dialect, frames, native=True))) for _ in range(2))
     assert first == second

@@ -41,7 +41,7 @@ TEXT = st.lists(st.sampled_from(["a", "b", "c\u2028d", "e\x85f", ""]), max_size=
 
 
 @pytest.mark.skipif(PATCH is None, reason="git applies the diff")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(before=TEXT, after=TEXT)
 def test_git_can_apply_it(tmp_path_factory: pytest.TempPathFactory, before: str, after: str) -> None:
     diff = from_texts("file", before, after)
