@@ -9,7 +9,7 @@ from dragoman._contract.invariants import broken
 from dragoman._dialects import DIALECTS
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
-from dragoman._wire.machine import Machine
+from dragoman._wire.machine import Machine, StartOptions, play
 
 E = TypeVar("E", bound=Event)
 UNKNOWN = Exit()
@@ -23,8 +23,8 @@ def _strict(dialect: str) -> type[Machine]:
     return type(f"Strict{machine.__name__}", (machine,), {"strict": True})
 
 
-def strict_machine(dialect: str, agent: str = "", *, native: bool = False) -> Machine:
-    return _strict(dialect)(agent or DIALECTS[dialect].agent, native=native)
+def strict_machine(dialect: str, agent: str = "") -> Machine:
+    return _strict(dialect)(agent or DIALECTS[dialect].agent)
 
 
 def interpreted(
@@ -36,15 +36,10 @@ def interpreted(
     native: bool = False,
 ) -> list[Event]:
     """The events of a run, and that what always holds, holds."""
-    machine = strict_machine(dialect, native=native)
-    events = list(machine.start(launch or Launch(agent=machine.agent, dialect=dialect)).events)
-    written = []
-    for frame in frames:
-        events += machine.receive(frame).events
-        if frame.dir == "out":
-            written.append(frame.n)
-    events += machine.end(exit).events
-    assert broken(events, frames=written) == []
+    machine, kept = strict_machine(dialect), list(frames)
+    begun = launch or Launch(agent=machine.agent, dialect=dialect)
+    events = list(play(kept, machine, begun, lambda: exit, StartOptions(keeps_lines=native)))
+    assert broken(events, frames=[frame.n for frame in kept if frame.dir == "out"]) == []
     return events
 
 

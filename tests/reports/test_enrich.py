@@ -1,10 +1,10 @@
 """A stream and its session file together: what the one leaves out, the other has."""
 
 import json
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman._contract.invariants import broken
@@ -15,12 +15,11 @@ from dragoman._model.usage import Usage
 from dragoman._reports.enrich import enrich
 from dragoman._wire.event_json import encode
 from tests.golden import CAPTURES
+from tests.interpreted import of
 
 STREAMS = CAPTURES / "gemini_stream" / "0.61.0"
 CHATS = CAPTURES / "gemini_chat" / "0.61.0"
 BOTH = sorted(path.name for path in CHATS.iterdir() if (STREAMS / path.name).is_dir())
-
-E = TypeVar("E", bound=Event)
 
 
 def stream(name: str, *, native: bool = False) -> list[Event]:
@@ -36,10 +35,6 @@ def enriched(name: str, *chats: str, native: bool = False) -> list[Event]:
     events = enrich(stream(name, native=native), chat(*(chats or (name,))))
     assert broken(events) == []
     return events
-
-
-def of(events: list[Event], kind: type[E]) -> list[E]:
-    return [event for event in events if isinstance(event, kind)]
 
 
 def lines(*values: dict[str, Any]) -> list[bytes]:
@@ -264,7 +259,6 @@ STORED = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(SAID, max_size=14), st.lists(STORED, max_size=8))
 def test_any_two_fit_together(said: list[dict[str, Any]], stored: list[dict[str, Any]]) -> None:
     file = list(convert(lines({"sessionId": "s", "projectHash": "p"}, *stored), "gemini_chat"))

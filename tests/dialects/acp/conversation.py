@@ -1,22 +1,21 @@
-"""A conversation with the machine, line by line: `agent` is what the agent writes, `say` what we ask of it.
+"""A conversation with the machine of ACP, and the lines that agents write.
 
 Every line that the machine sends is checked against the published schema of the version that is spoken.
 """
 
 import json
-from typing import Any, TypeVar
+from typing import Any
 
-from dragoman._contract.invariants import broken
 from dragoman._dialects.acp.counting import UsageRule
 from dragoman._dialects.acp.machine import Acp
 from dragoman._dialects.acp.opening import Opening
-from dragoman._model.commands import Command, Prompt
+from dragoman._model.commands import Prompt
 from dragoman._model.events import Event
-from dragoman._model.frames import Exit, Frame, Launch
-from dragoman._wire import note_frames
-from tests.dialects.acp.schemas import check
+from dragoman._model.frames import Launch
+from tests.dialects import conversation
+from tests.dialects.acp import schemas
+from tests.interpreted import strict_machine
 
-E = TypeVar("E", bound=Event)
 SESSION = "s1"
 MODES = {
     "currentModeId": "default",
@@ -24,7 +23,7 @@ MODES = {
 }
 
 
-class Conversation:
+class Conversation(conversation.Conversation):
     def __init__(
         self,
         opening: Opening | None = None,
@@ -32,34 +31,22 @@ class Conversation:
         usage_rule: UsageRule | None = None,
         opens_session: bool = True,
     ) -> None:
-        self.machine = Acp("tester")
-        self.machine.usage_rule = usage_rule
-        self.machine.opens_session = opens_session
-        self.machine.opening = opening or Opening(cwd="/proj")
-        self.machine.offers = offers
+        machine = strict_machine("acp", "tester")
+        assert isinstance(machine, Acp)
+        machine.usage_rule = usage_rule
+        machine.opens_session = opens_session
+        machine.opening = opening or Opening(cwd="/proj")
+        machine.offers = offers
         self.version: int | None = None
-        self.events: list[Event] = []
-        self.sent: list[Any] = []
-        self._frames: list[Frame] = []
         self._asked: dict[Any, str] = {}
         """The agent's requests, by id."""
-        self._launch = Launch(agent="tester", dialect="acp", cwd="/proj")
-        output = self.machine.start(self._launch)
-        self.events += output.events
-        self._send(output.lines)
-
-    # --- the agent ---------------------------------------------------------------------------------------
+        super().__init__(machine, Launch(agent="tester", dialect="acp", cwd="/proj"))
 
     def agent(self, *messages: Any) -> list[Event]:
-        before = len(self.events)
         for message in messages:
-            line = (
-                message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()
-            )
             if isinstance(message, dict) and "method" in message and "id" in message:
                 self._asked[message["id"]] = message["method"]
-            self._receive("out", line)
-        return self.events[before:]
+        return super().agent(*(_line(message) for message in messages))
 
     def answer(self, result: Any = None, *, to: str, error: Any = None) -> list[Event]:
         """The agent answers the last request with this method."""
@@ -95,51 +82,17 @@ class Conversation:
     def stops(self, reason: str = "end_turn", **fields: Any) -> list[Event]:
         return self.answer({"stopReason": reason, **fields}, to="session/prompt")
 
-    # --- us ----------------------------------------------------------------------------------------------
-
-    def say(self, command: Command, note: note_frames.Note | None = None) -> list[Event]:
-        before = len(self.events)
-        lines = self.machine.send(command)
-        if note is not None:
-            self._receive("note", note_frames.write(note))
-        self._send(lines)
-        return self.events[before:]
-
-    def end(self, **exit: Any) -> list[Event]:
-        """The end: all that always holds, holds, and the frames alone give the same events."""
-        before = len(self.events)
-        self.events += self.machine.end(Exit(**exit)).events
-        frames = [frame.n for frame in self._frames if frame.dir == "out"]
-        assert broken(self.events, frames=frames) == []
-        again = Acp("tester")
-        events = [*again.start(self._launch).events]
-        for frame in self._frames:
-            events += again.receive(frame).events
-        events += again.end(Exit(**exit)).events
-        assert events == self.events
-        return self.events[before:]
-
-    def of(self, kind: type[E]) -> list[E]:
-        return [event for event in self.events if isinstance(event, kind)]
-
     def methods(self) -> list[str]:
         return [line["method"] for line in self.sent if "method" in line]
 
-    def _send(self, lines: list[bytes]) -> None:
-        for line in lines:
-            message = json.loads(line)
-            answers = self._asked.get(message.get("id")) if "method" not in message else None
-            for version in (self.version,) if self.version else _versions(message):
-                check(version, message, answers)
-            self.sent.append(message)
-            self._receive("in", line)
+    def check(self, message: Any) -> None:
+        answers = self._asked.get(message.get("id")) if "method" not in message else None
+        for version in (self.version,) if self.version else _versions(message):
+            schemas.check(version, message, answers)
 
-    def _receive(self, direction: Any, line: bytes) -> None:
-        frame = Frame(len(self._frames) + 1, direction, line)
-        self._frames.append(frame)
-        output = self.machine.receive(frame)
-        self.events += output.events
-        self._send(output.lines)
+
+def _line(message: Any) -> bytes:
+    return message if isinstance(message, bytes) else json.dumps({"jsonrpc": "2.0", **message}).encode()
 
 
 def _versions(message: Any) -> tuple[int, ...]:

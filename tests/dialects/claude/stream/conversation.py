@@ -1,63 +1,18 @@
-"""A conversation with the machine, line by line: `agent` is what the CLI writes, `say` what we ask of it."""
+"""A conversation with the machine of Claude Code, and the lines that the CLI writes."""
 
-import json
-from typing import Any, TypeVar
+from typing import Any
 
-from dragoman._dialects.claude.stream.machine import ClaudeStream
-from dragoman._model.commands import Command
-from dragoman._model.events import Event
-from dragoman._model.frames import Exit, Frame, Launch
-from dragoman._wire import note_frames
+from dragoman._model.frames import Launch
+from tests.dialects import conversation
+from tests.interpreted import strict_machine
 
-E = TypeVar("E", bound=Event)
 SESSION = "11111111-1111-4111-8111-111111111111"
 
 
-class Conversation:
+class Conversation(conversation.Conversation):
     def __init__(self, argv: list[str] | None = None, resume: str | None = None) -> None:
-        self.machine = ClaudeStream()
-        self.events: list[Event] = []
-        self.sent: list[Any] = []
-        self._n = 0
         launch = Launch(agent="claude", dialect="claude_stream", argv=argv or [], resume=resume)
-        output = self.machine.start(launch)
-        self.events += output.events
-        self._send(output.lines)
-
-    def agent(self, *messages: Any) -> list[Event]:
-        """The CLI writes these; what they mean, and what is answered at once, is noted."""
-        before = len(self.events)
-        for message in messages:
-            line = message if isinstance(message, bytes) else json.dumps(message).encode()
-            self._receive("out", line)
-        return self.events[before:]
-
-    def say(self, command: Command, note: note_frames.Note | None = None) -> list[Event]:
-        before = len(self.events)
-        lines = self.machine.send(command)
-        if note is not None:
-            self._receive("note", note_frames.write(note))
-        self._send(lines)
-        return self.events[before:]
-
-    def end(self, **exit: Any) -> list[Event]:
-        before = len(self.events)
-        self.events += self.machine.end(Exit(**exit)).events
-        return self.events[before:]
-
-    def of(self, kind: type[E]) -> list[E]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-    def _send(self, lines: list[bytes]) -> None:
-        for line in lines:
-            self.sent.append(json.loads(line))
-            self._receive("in", line)
-
-    def _receive(self, direction: Any, line: bytes) -> None:
-        self._n += 1
-        output = self.machine.receive(Frame(self._n, direction, line))
-        self.events += output.events
-        self._send(output.lines)
+        super().__init__(strict_machine("claude_stream"), launch)
 
 
 def init(session: str = SESSION, version: str = "2.1.325", **fields: Any) -> dict[str, Any]:

@@ -363,7 +363,7 @@ def test_stopping_by_a_limit_is_what_the_turn_came_to() -> None:
     talk = Conversation()
     talk.say(c.Prompt(text="one"))
     talk.agent(init())
-    talk._receive("note", note_frames.write(note_frames.Stopping(reason="limited", detail="max_tool_calls")))
+    talk.note(note_frames.Stopping(reason="limited", detail="max_tool_calls"))
     talk.agent(result(subtype="error_during_execution", is_error=True, terminal_reason="aborted_tools"))
     [ended] = talk.of(ev.TurnEnded)
     assert (ended.outcome, ended.reason) == ("limited", "max_tool_calls")

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from dragoman._contract.invariants import broken
 from dragoman._dialects.claude.transcript import looks_like
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage, added
@@ -13,12 +12,11 @@ from dragoman._wire.event_json import detach
 from tests.dialects.claude.transcript.transcript_files import (
     FILES,
     SCENARIOS,
-    events_of,
     files,
     frames,
-    of,
     read,
 )
+from tests.interpreted import interpreted, of
 
 
 def test_there_are_captures() -> None:
@@ -27,9 +25,7 @@ def test_there_are_captures() -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_all_that_always_holds_holds(scenario: Path) -> None:
-    traffic = frames(files(scenario))
-    events = events_of(traffic)
-    assert broken(events, frames=[frame.n for frame in traffic]) == []
+    events = read(*files(scenario))
     assert of(events, ev.NativeUnknown) == []
     assert of(events, ev.NativeInvalid) == []
     assert not any(event.replay for event in events)
@@ -38,7 +34,7 @@ def test_all_that_always_holds_holds(scenario: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-3:]))
 def test_the_bytes_come_back(path: Path) -> None:
-    events = events_of(frames([path]), native=True)
+    events = interpreted("claude_transcript", frames([path]), native=True)
     assert b"".join(filter(None, map(detach, events))) == path.read_bytes()
 
 

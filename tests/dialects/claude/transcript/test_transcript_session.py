@@ -2,7 +2,8 @@
 
 from dragoman._contract.invariants import broken
 from dragoman._model import events as ev
-from tests.dialects.claude.transcript.transcript_files import NEW, OLD, lines, of, read
+from tests.dialects.claude.transcript.transcript_files import NEW, OLD, lines, read
+from tests.interpreted import of
 
 
 def test_a_fork_alone_is_a_whole_session() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from dragoman._contract.invariants import broken
 from dragoman._model import events as ev
-from tests.dialects.claude.transcript.transcript_files import NEW, OLD, files, lines, of, read
+from tests.dialects.claude.transcript.transcript_files import NEW, OLD, files, lines, read
+from tests.interpreted import of
 
 
 @pytest.mark.parametrize("version", [OLD, NEW], ids=lambda path: path.name)

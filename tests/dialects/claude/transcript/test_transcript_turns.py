@@ -7,7 +7,8 @@ import pytest
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock
 from dragoman._model.usage import Usage
-from tests.dialects.claude.transcript.transcript_files import NEW, OLD, files, lines, of, outcomes, read
+from tests.dialects.claude.transcript.transcript_files import NEW, OLD, files, lines, outcomes, read
+from tests.interpreted import of
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,17 @@
-"""Running captures and conversations of Codex app-server through the machine."""
+"""A conversation with the machine of Codex app-server, its protocol, and the captures of it."""
 
 import json
 import re
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from dragoman._dialects.codex.app.machine import CodexApp
 from dragoman._files.sources import open_source
 from dragoman._model import commands as c
 from dragoman._model.events import Event
-from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._model.frames import Frame, Launch
+from tests.dialects import conversation
+from tests.interpreted import UNKNOWN, interpreted, strict_machine
 
 CAPTURES = Path(__file__).parents[4] / "captures" / "codex_app" / "0.166.0"
 SCENARIOS = sorted(path.name for path in CAPTURES.iterdir() if path.is_dir())
@@ -18,35 +19,14 @@ LAUNCH = Launch(agent="codex", dialect="codex_app")
 THREAD = "01a1e0ba-5f7e-71b3-aaae-2941950f12c7"
 TURN = "01a1e0ba-5ff8-7e33-abbe-130efef6bcd9"
 
-E = TypeVar("E", bound=Event)
-
-
-class Strict(CodexApp):
-    """Raises what the machine would otherwise report as not understood."""
-
-    strict = True
-
 
 def frames(scenario: str) -> list[Frame]:
     return list(open_source(CAPTURES / scenario / "frames.jsonl"))
 
 
-def events_of(traffic: Iterable[Frame], exit: Exit | None = None, *, native: bool = False) -> list[Event]:
-    machine = Strict(native=native)
-    events = list(machine.start(LAUNCH).events)
-    for frame in traffic:
-        events += machine.receive(frame).events
-    return [*events, *machine.end(exit or Exit()).events]
-
-
-def read(scenario: str, *, native: bool = False) -> list[Event]:
+def read(scenario: str) -> list[Event]:
     source = open_source(CAPTURES / scenario / "frames.jsonl")
-    traffic = list(source)
-    return events_of(traffic, source.exit, native=native)
-
-
-def of(events: Iterable[Event], kind: type[E]) -> list[E]:
-    return [event for event in events if isinstance(event, kind)]
+    return interpreted("codex_app", list(source), exit=source.exit or UNKNOWN)
 
 
 def bare(event: Event) -> Event:
@@ -84,54 +64,31 @@ CLIENT = methods("client")
 # --- a conversation ----------------------------------------------------------------------------------------
 
 
-class Conversation:
-    """Both ends of the pipe: what we say is taken down and checked, what Codex says is made up by the test."""
+class Conversation(conversation.Conversation):
+    """What we say is checked and taken down until somebody looks at it; what Codex says is made up by the test."""
 
     def __init__(self, **opening: Any) -> None:
-        self.machine = Strict()
-        self.machine.opening = opening
-        self.frames: list[Frame] = []
-        self.events: list[Event] = []
-        self.sent: list[Any] = []
-        """What we said that nobody has looked at."""
-        self._take(self.machine.start(LAUNCH))
+        machine = strict_machine("codex_app")
+        assert isinstance(machine, CodexApp)
+        machine.opening = opening
+        super().__init__(machine, LAUNCH)
 
-    def _take(self, output: Any) -> None:
-        self.events += output.events
-        for line in output.lines:
-            self._say(line)
+    def check(self, message: Any) -> None:
+        check(message)
 
-    def _say(self, line: bytes) -> None:
-        value = json.loads(line)
-        check(value)
-        self.sent.append(value)
-        self.frames.append(Frame(len(self.frames) + 1, "in", line))
-        self._take(self.machine.receive(self.frames[-1]))
-
-    def say(self, command: c.Command) -> None:
-        for line in self.machine.send(command):
-            self._say(line)
-
-    def hear(self, value: Any) -> None:
-        self.hear_line(json.dumps(value).encode())
-
-    def hear_line(self, line: bytes) -> None:
-        self.frames.append(Frame(len(self.frames) + 1, "out", line))
-        self._take(self.machine.receive(self.frames[-1]))
-
-    def hear_from_client(self, value: Any) -> None:
+    def client(self, value: Any) -> None:
         """A line of another client's, as recordings have them."""
-        self._say(json.dumps(value).encode())
+        self._send([json.dumps(value).encode()])
         self.sent.pop()
 
-    def note(self, method: str, **params: Any) -> None:
-        self.hear({"method": method, "params": params, "emittedAtMs": 1})
+    def notify(self, method: str, **params: Any) -> None:
+        self.agent({"method": method, "params": params, "emittedAtMs": 1})
 
     def answer(self, request: Any, result: Any) -> None:
-        self.hear({"id": request["id"], "result": result})
+        self.agent({"id": request["id"], "result": result})
 
     def refuse(self, request: Any, message: str) -> None:
-        self.hear({"id": request["id"], "error": {"code": -32600, "message": message}})
+        self.agent({"id": request["id"], "error": {"code": -32600, "message": message}})
 
     def next(self, method: str) -> Any:
         """The next thing we said, which is this."""
@@ -147,7 +104,7 @@ class Conversation:
         return value.get("result", value.get("error"))
 
     def ask(self, id: int, method: str, **params: Any) -> None:
-        self.hear({"method": method, "id": id, "params": {"threadId": THREAD, "turnId": TURN, **params}})
+        self.agent({"method": method, "id": id, "params": {"threadId": THREAD, "turnId": TURN, **params}})
 
     # --- the usual course of things
 
@@ -160,21 +117,17 @@ class Conversation:
     def in_turn(self, text: str = "go") -> "Conversation":
         self.say(c.Prompt(text=text, id="prompt"))
         self.answer(self.next("turn/start"), {"turn": {"id": TURN, "status": "inProgress"}})
-        self.note("turn/started", threadId=THREAD, turn={"id": TURN, "status": "inProgress"})
+        self.notify("turn/started", threadId=THREAD, turn={"id": TURN, "status": "inProgress"})
         return self
 
     def turn_over(self, status: str = "completed") -> None:
-        self.note("turn/completed", threadId=THREAD, turn={"id": TURN, "status": status, "items": []})
+        self.notify("turn/completed", threadId=THREAD, turn={"id": TURN, "status": status, "items": []})
 
     def started(self, **item: Any) -> None:
-        self.note("item/started", threadId=THREAD, turnId=TURN, item=item)
+        self.notify("item/started", threadId=THREAD, turnId=TURN, item=item)
 
     def completed(self, **item: Any) -> None:
-        self.note("item/completed", threadId=THREAD, turnId=TURN, item=item)
-
-    def over(self, exit: Exit | None = None) -> list[Event]:
-        self.events += self.machine.end(exit or Exit(code=0)).events
-        return self.events
+        self.notify("item/completed", threadId=THREAD, turnId=TURN, item=item)
 
 
 def check(value: Any) -> None:

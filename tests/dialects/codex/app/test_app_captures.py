@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from dragoman._contract.invariants import broken
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock, TextBlock
-from dragoman._model.frames import Frame
+from dragoman._model.events import Event
 from dragoman._model.usage import Usage
 from dragoman._wire.event_json import detach
 from dragoman._wire.lines import LineSplitter
-from tests.dialects.codex.app.conversation import CAPTURES, SCENARIOS, bare, events_of, frames, of, read
+from tests.dialects.codex.app.conversation import CAPTURES, SCENARIOS, bare, frames, read
+from tests.interpreted import interpreted, of, out
 
 
 @pytest.fixture(params=SCENARIOS)
@@ -22,23 +22,16 @@ def scenario(request: pytest.FixtureRequest) -> str:
     return name
 
 
+def heard(scenario: str) -> list[Event]:
+    """The events where only what Codex wrote is known."""
+    return interpreted("codex_app", [frame for frame in frames(scenario) if frame.dir == "out"])
+
+
 # --- what always holds -------------------------------------------------------------------------------------
 
 
-def test_what_always_holds(scenario: str) -> None:
-    written = [frame.n for frame in frames(scenario) if frame.dir == "out"]
-    assert broken(read(scenario), frames=written) == []
-
-
 def test_it_holds_where_the_client_is_not_heard_too(scenario: str) -> None:
-    heard = [frame for frame in frames(scenario) if frame.dir == "out"]
-    assert broken(events_of(heard), frames=[frame.n for frame in heard]) == []
-
-
-def test_the_bytes_come_back(scenario: str) -> None:
-    wrote = b"".join(frame.line + b"\n" * frame.eol for frame in frames(scenario) if frame.dir == "out")
-    lines = [detach(event) for event in read(scenario, native=True)]
-    assert b"".join(line for line in lines if line is not None) == wrote
+    assert heard(scenario)
 
 
 def test_nothing_is_unknown(scenario: str) -> None:
@@ -48,15 +41,14 @@ def test_nothing_is_unknown(scenario: str) -> None:
 
 
 def test_any_chunking_gives_the_same_events(scenario: str) -> None:
-    heard = [frame for frame in frames(scenario) if frame.dir == "out"]
-    data = b"".join(frame.line + b"\n" for frame in heard)
+    data = b"".join(frame.line + b"\n" for frame in frames(scenario) if frame.dir == "out")
     dice = random.Random(scenario)
     cuts = sorted(dice.randrange(len(data) + 1) for _ in range(60))
     splitter = LineSplitter()
     pieces = [data[a:b] for a, b in zip([0, *cuts], [*cuts, len(data)], strict=True)]
     lines = [line for piece in pieces for line in splitter.feed(piece)]
-    again = events_of(Frame(n, "out", line) for n, line in enumerate(lines, 1))
-    assert [bare(event) for event in again] == [bare(event) for event in events_of(heard)]
+    again = interpreted("codex_app", out(lines))
+    assert [bare(event) for event in again] == [bare(event) for event in heard(scenario)]
 
 
 # --- what each shows ---------------------------------------------------------------------------------------
@@ -292,8 +284,7 @@ def test_approvals_of_mcp_tools_are_permissions_of_their_call() -> None:
 
 
 def test_where_the_client_is_not_heard_items_tell_how_requests_were_answered() -> None:
-    heard = [frame for frame in frames("approval_command") if frame.dir == "out"]
-    resolved = of(events_of(heard), ev.PermissionResolved)
+    resolved = of(heard("approval_command"), ev.PermissionResolved)
     assert [event.outcome for event in resolved] == ["allowed", "allowed", "denied", "denied"]
     assert all(event.synthesized for event in resolved)
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from dragoman._contract.invariants import broken
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.content import (
@@ -16,8 +15,7 @@ from dragoman._model.content import (
     TextBlock,
 )
 from dragoman._model.errors import Unsupported, UsageError
-from dragoman._model.frames import Exit
-from tests.dialects.codex.app.conversation import LAUNCH, THREAD, TURN, Conversation, Strict, bare, of
+from tests.dialects.codex.app.conversation import THREAD, TURN, Conversation
 
 # --- opening -----------------------------------------------------------------------------------------------
 
@@ -30,7 +28,7 @@ def test_the_conversation_is_opened() -> None:
     wire.answer(hello, {"userAgent": "dragoman/0.166.0 (Debian)", "codexHome": "/h"})
     wire.next("initialized")
     assert wire.next("thread/start")["params"] == {"cwd": "/w", "approvalPolicy": "untrusted"}
-    assert of(wire.events, ev.AgentReady)[0].cli_version == "0.166.0"
+    assert wire.of(ev.AgentReady)[0].cli_version == "0.166.0"
 
 
 def test_a_prompt_waits_for_the_thread() -> None:
@@ -50,7 +48,7 @@ def test_a_prompt_waits_for_the_thread() -> None:
 
 def test_resuming_says_so() -> None:
     wire = Conversation(method="thread/resume", params={"threadId": THREAD, "excludeTurns": True}).opened()
-    assert of(wire.events, ev.SessionStarted)[0].resumed
+    assert wire.of(ev.SessionStarted)[0].resumed
 
 
 def test_another_thread_than_the_one_asked_for_is_not_used() -> None:
@@ -58,18 +56,18 @@ def test_another_thread_than_the_one_asked_for_is_not_used() -> None:
     wire.say(c.Prompt(text="go on", id="p"))
     other = "01a1e0ba-0000-71b3-aaae-2941950f12c7"
     wire.opened(other)
-    wire.note("thread/started", thread={"id": other})
-    [error] = of(wire.events, ev.Error)
+    wire.notify("thread/started", thread={"id": other})
+    [error] = wire.of(ev.Error)
     assert (error.scope, other in error.message) == ("session", True)
     prompt = wire.next("turn/start")
     assert prompt["params"]["threadId"] == THREAD
     wire.refuse(prompt, f"thread not found: {THREAD}")
-    [turn] = of(wire.events, ev.TurnEnded)
+    [turn] = wire.of(ev.TurnEnded)
     assert turn.outcome == "failed"
     assert turn.error is not None
     assert turn.error.message == f"asked for thread {THREAD}, Codex opened {other}: it is not used"
-    assert of(wire.events, ev.SessionStarted) == []
-    assert broken(wire.over()) == []
+    assert wire.of(ev.SessionStarted) == []
+    wire.end(code=0)
 
 
 def test_a_session_that_cannot_be_opened_fails_its_prompts() -> None:
@@ -78,10 +76,10 @@ def test_a_session_that_cannot_be_opened_fails_its_prompts() -> None:
     wire.answer(wire.next("initialize"), {})
     wire.next("initialized")
     wire.refuse(wire.next("thread/start"), "Model provider `nope` not found")
-    assert of(wire.events, ev.Error)[0].scope == "session"
+    assert wire.of(ev.Error)[0].scope == "session"
     for number in (1, 2):
         wire.refuse(wire.next("turn/start"), "thread not found")
-        turn = of(wire.events, ev.TurnEnded)[-1]
+        turn = wire.of(ev.TurnEnded)[-1]
         assert (turn.turn, turn.outcome) == (number, "failed")
         assert turn.error is not None
         assert turn.error.message == "Model provider `nope` not found"
@@ -92,7 +90,7 @@ def test_a_session_that_cannot_be_opened_fails_its_prompts() -> None:
 def test_a_refused_handshake_is_an_error_of_the_protocol() -> None:
     wire = Conversation()
     wire.refuse(wire.next("initialize"), "too old")
-    assert of(wire.events, ev.Error)[0].scope == "protocol"
+    assert wire.of(ev.Error)[0].scope == "protocol"
 
 
 # --- turns -------------------------------------------------------------------------------------------------
@@ -109,7 +107,7 @@ def test_what_every_turn_and_what_the_first_turn_says() -> None:
     wire.answer(first, {"turn": {"id": TURN, "status": "inProgress"}})
     wire.completed(type="agentMessage", id="m1", text='{"n": 1}')
     wire.turn_over()
-    assert of(wire.events, ev.TurnEnded)[0].structured_output == {"n": 1}
+    assert wire.of(ev.TurnEnded)[0].structured_output == {"n": 1}
     wire.say(c.Prompt(text="b", id="p2"))
     assert wire.next("turn/start")["params"] == {
         "threadId": THREAD,
@@ -135,7 +133,7 @@ def test_an_answer_that_comes_after_its_turn_is_over_names_no_other_turn() -> No
     wire.say(c.Prompt(text="b", id="p2"))
     wire.answer(late, {"turn": {"id": TURN, "status": "inProgress"}})
     wire.answer(wire.next("turn/start"), {"turn": {"id": "second", "status": "inProgress"}})
-    wire.note("turn/started", threadId=THREAD, turn={"id": "second", "status": "inProgress"})
+    wire.notify("turn/started", threadId=THREAD, turn={"id": "second", "status": "inProgress"})
     wire.say(c.Interrupt(id="i"))
     assert wire.next("turn/interrupt")["params"] == {"threadId": THREAD, "turnId": "second"}
 
@@ -177,15 +175,13 @@ def test_steering_waits_until_the_turn_is_under_way() -> None:
     assert wire.sent == []
     wire.answer(start, {"turn": {"id": TURN, "status": "inProgress"}})
     assert wire.sent == []  # now it has a name, but the real one would say: no active turn
-    wire.note("turn/started", threadId=THREAD, turn={"id": TURN, "status": "inProgress"})
+    wire.notify("turn/started", threadId=THREAD, turn={"id": TURN, "status": "inProgress"})
     steer = wire.next("turn/steer")
     assert steer["params"]["expectedTurnId"] == TURN
     assert wire.next("turn/interrupt")["params"] == {"threadId": THREAD, "turnId": TURN}
     wire.answer(steer, {"turnId": TURN})
-    assert [(event.command, event.request_id) for event in of(wire.events, ev.CommandEnded)] == [
-        ("steer", "s1")
-    ]
-    assert len(of(wire.events, ev.TurnStarted)) == 1
+    assert [(event.command, event.request_id) for event in wire.of(ev.CommandEnded)] == [("steer", "s1")]
+    assert len(wire.of(ev.TurnStarted)) == 1
 
 
 def test_what_waited_for_a_turn_that_never_was_is_told() -> None:
@@ -193,7 +189,7 @@ def test_what_waited_for_a_turn_that_never_was_is_told() -> None:
     wire.say(c.Prompt(text="go", id="p"))
     wire.say(c.Interrupt(id="i1"))
     wire.refuse(wire.next("turn/start"), "no")
-    [ended] = of(wire.events, ev.CommandEnded)
+    [ended] = wire.of(ev.CommandEnded)
     assert (ended.command, ended.request_id, ended.ok) == ("interrupt", "i1", False)
 
 
@@ -204,14 +200,14 @@ def test_an_interrupt_is_answered_when_the_turn_ends_at_the_latest() -> None:
     wire.answer(wire.next("turn/interrupt"), {})
     second = wire.next("turn/interrupt")
     wire.turn_over("interrupted")
-    ended = of(wire.events, ev.CommandEnded)
+    ended = wire.of(ev.CommandEnded)
     assert [(event.request_id, event.ok, event.synthesized) for event in ended] == [
         ("i1", True, False),
         ("i2", True, True),
     ]
     wire.answer(second, {})
-    assert len(of(wire.events, ev.CommandEnded)) == 2
-    assert of(wire.events, ev.TurnEnded)[0].outcome == "cancelled"
+    assert len(wire.of(ev.CommandEnded)) == 2
+    assert wire.of(ev.TurnEnded)[0].outcome == "cancelled"
     with pytest.raises(UsageError, match="no turn"):
         wire.say(c.Interrupt(id="i3"))
 
@@ -219,7 +215,7 @@ def test_an_interrupt_is_answered_when_the_turn_ends_at_the_latest() -> None:
 def test_an_interrupt_reaches_subagents_too() -> None:
     wire = Conversation().opened().in_turn()
     wire.started(type="collabAgentToolCall", id="call", tool="spawnAgent", prompt="task", status="inProgress")
-    wire.note("turn/started", threadId="child", turn={"id": "child-turn"})
+    wire.notify("turn/started", threadId="child", turn={"id": "child-turn"})
     wire.say(c.Interrupt(id="i"))
     wanted = [wire.next("turn/interrupt")["params"] for _ in range(2)]
     assert wanted == [
@@ -272,7 +268,7 @@ def test_commands_that_are_one_request(command: c.Command, method: str, params: 
     request = wire.next(method)
     assert request["params"] == {"threadId": THREAD, **params}
     wire.answer(request, {})
-    [ended] = of(wire.events, ev.CommandEnded)
+    [ended] = wire.of(ev.CommandEnded)
     assert (ended.command, ended.request_id, ended.ok) == (name, "x", True)
 
 
@@ -293,8 +289,8 @@ def test_a_fork_is_a_session_of_its_own() -> None:
     request = wire.next("thread/fork")
     assert request["params"] == {"threadId": THREAD, "excludeTurns": True}
     wire.answer(request, {"thread": {"id": "copy", "forkedFromId": THREAD}, "approvalPolicy": "never"})
-    assert [event.session for event in of(wire.events, ev.SessionStarted)] == [THREAD, "copy"]
-    [ended] = of(wire.events, ev.CommandEnded)
+    assert [event.session for event in wire.of(ev.SessionStarted)] == [THREAD, "copy"]
+    [ended] = wire.of(ev.CommandEnded)
     assert (ended.command, ended.result) == ("fork", {"sessionId": "copy"})
     wire.say(c.Prompt(text="there", session="copy", id="p"))
     assert wire.next("turn/start")["params"]["threadId"] == "copy"
@@ -320,15 +316,15 @@ def test_more_sessions_in_one_process() -> None:
     resume = wire.next("thread/resume")
     assert resume["params"]["threadId"] == "old"
     wire.refuse(resume, "no rollout found")
-    ended = of(wire.events, ev.CommandEnded)
+    ended = wire.of(ev.CommandEnded)
     assert [(event.command, event.ok) for event in ended] == [("open_session", True), ("open_session", False)]
-    assert [event.session for event in of(wire.events, ev.SessionStarted)] == [THREAD, "second"]
-    assert of(wire.events, ev.Error) == []
+    assert [event.session for event in wire.of(ev.SessionStarted)] == [THREAD, "second"]
+    assert wire.of(ev.Error) == []
 
 
 def test_a_held_prompt_of_one_session_does_not_hold_up_another() -> None:
     wire = Conversation().opened().in_turn()
-    wire.note("thread/started", thread={"id": "second"})
+    wire.notify("thread/started", thread={"id": "second"})
     wire.say(c.Prompt(text="now", session="second", id="p2"))
     assert wire.next("turn/start")["params"]["threadId"] == "second"
     assert wire.machine.turn_of("p2") == 2
@@ -354,14 +350,7 @@ def test_a_replay_of_the_frames_gives_the_same_events() -> None:
     wire.say(c.Interrupt(id="i"))
     wire.turn_over("interrupted")
     wire.say(c.Fork(id="f"))
-    live = wire.over()
-    machine = Strict()
-    again = list(machine.start(LAUNCH).events)
-    for frame in wire.frames:
-        again += machine.receive(frame).events
-    again += machine.end(Exit(code=0)).events
-    assert broken(live) == []
-    assert [bare(event) for event in again] == [bare(event) for event in live]
+    wire.end(code=0)
 
 
 def test_items_left_open_close_with_the_run_and_late_ones_are_taken() -> None:
@@ -370,12 +359,11 @@ def test_items_left_open_close_with_the_run_and_late_ones_are_taken() -> None:
         wire.started(type="commandExecution", id=id, command="sleep", status="inProgress")
     wire.completed(type="commandExecution", id="early", command="sleep", status="completed", exitCode=0)
     wire.turn_over()
-    assert [event.call_id for event in of(wire.events, ev.ToolEnded)] == ["early"]
+    assert [event.call_id for event in wire.of(ev.ToolEnded)] == ["early"]
     wire.completed(type="commandExecution", id="late", command="sleep", status="failed", exitCode=7)
-    ends = of(wire.over(), ev.ToolEnded)
-    assert [(event.call_id, event.status, event.synthesized) for event in ends] == [
+    wire.end(code=0)
+    assert [(event.call_id, event.status, event.synthesized) for event in wire.of(ev.ToolEnded)] == [
         ("early", "completed", False),
         ("late", "failed", False),
         ("never", "abandoned", True),
     ]
-    assert broken(wire.events) == []

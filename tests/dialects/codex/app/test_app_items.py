@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from dragoman._contract.invariants import broken
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock, TextBlock
-from tests.dialects.codex.app.conversation import THREAD, TURN, Conversation, of
+from tests.dialects.codex.app.conversation import THREAD, TURN, Conversation
 
 
 @pytest.mark.parametrize(
@@ -79,10 +78,10 @@ def test_tools(item: dict[str, Any], name: str, kind: str, ended: dict[str, Any]
         if announced:
             wire.started(id="c1", **item)
         wire.completed(id="c1", **item)
-        [started], [end] = of(wire.events, ev.ToolStarted), of(wire.events, ev.ToolEnded)
+        [started], [end] = wire.of(ev.ToolStarted), wire.of(ev.ToolEnded)
         assert (started.name, started.kind, started.call_id) == (name, kind, "c1")
         assert {field: getattr(end, field) for field in ended} == ended
-        assert broken(wire.over()) == []
+        wire.end(code=0)
 
 
 def test_tools_while_they_run() -> None:
@@ -90,28 +89,28 @@ def test_tools_while_they_run() -> None:
     where = {"threadId": THREAD, "turnId": TURN, "itemId": "c1"}
     change = {"path": "/a", "kind": {"type": "delete"}, "diff": "gone\n"}
     wire.started(type="fileChange", id="c1", changes=[], status="inProgress")
-    wire.note("item/fileChange/patchUpdated", **where, changes=[change])
-    wire.note("item/fileChange/outputDelta", **where, delta="Done")
-    wire.note("item/mcpToolCall/progress", **where, message="half way")
-    wire.note("item/commandExecution/terminalInteraction", **where, processId="7", stdin="y\n")
-    updates = of(wire.events, ev.ToolUpdated)
+    wire.notify("item/fileChange/patchUpdated", **where, changes=[change])
+    wire.notify("item/fileChange/outputDelta", **where, delta="Done")
+    wire.notify("item/mcpToolCall/progress", **where, message="half way")
+    wire.notify("item/commandExecution/terminalInteraction", **where, processId="7", stdin="y\n")
+    updates = wire.of(ev.ToolUpdated)
     assert [(event.input, event.output, event.terminal_id, event.ext) for event in updates] == [
         ({"changes": [change]}, None, None, {}),
         (None, "half way", None, {}),
         (None, None, "7", {"codex.stdin": "y\n"}),
     ]
-    [deleted] = of(wire.events, ev.FileChanged)
+    [deleted] = wire.of(ev.FileChanged)
     assert (deleted.change, deleted.before, deleted.phase) == ("deleted", "gone\n", "proposed")
     assert deleted.diff == "--- a/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n"
     wire.ask(0, "item/fileChange/requestApproval", itemId="c1", grantRoot="/root")
-    [request] = of(wire.events, ev.PermissionRequested)
+    [request] = wire.of(ev.PermissionRequested)
     assert (request.input, request.blocked_path) == ({"changes": [change]}, "/root")
 
 
 def test_a_hook_speaks_in_the_users_name() -> None:
     wire = Conversation().opened().in_turn()
     wire.completed(type="hookPrompt", id="h", fragments=[{"text": "do"}, {"text": "more"}])
-    said = of(wire.events, ev.Message)[-1]
+    said = wire.of(ev.Message)[-1]
     assert (said.role, said.text, said.synthetic) == ("user", "do\nmore", True)
 
 
@@ -119,30 +118,30 @@ def test_a_reviewer_settles_permissions_by_itself() -> None:
     wire = Conversation().opened().in_turn()
     where = {"threadId": THREAD, "turnId": TURN, "reviewId": "r1", "targetItemId": "c1"}
     action = {"type": "command", "command": "rm"}
-    wire.note("item/autoApprovalReview/started", **where, action=action, review={"status": "inProgress"})
-    assert of(wire.events, ev.PermissionRequested) == []
-    wire.note(
+    wire.notify("item/autoApprovalReview/started", **where, action=action, review={"status": "inProgress"})
+    assert wire.of(ev.PermissionRequested) == []
+    wire.notify(
         "item/autoApprovalReview/completed",
         **where,
         action=action,
         review={"status": "denied", "rationale": "too risky"},
     )
-    [asked], [resolved] = of(wire.events, ev.PermissionRequested), of(wire.events, ev.PermissionResolved)
+    [asked], [resolved] = wire.of(ev.PermissionRequested), wire.of(ev.PermissionResolved)
     assert (asked.request_id, asked.call_id, asked.tool_name) == ("r1", "c1", "command")
     assert (resolved.outcome, resolved.by, resolved.message) == ("denied", "agent", "too risky")
-    assert broken(wire.over()) == []
+    wire.end(code=0)
 
 
 def test_a_compaction_by_itself_and_the_older_word_for_it() -> None:
     wire = Conversation().opened().in_turn()
     wire.started(type="contextCompaction", id="k")
     wire.completed(type="contextCompaction", id="k")
-    wire.note("thread/compacted", threadId=THREAD, turnId=TURN)
-    assert [event.trigger for event in of(wire.events, ev.ContextCompacted)] == ["auto"]
+    wire.notify("thread/compacted", threadId=THREAD, turnId=TURN)
+    assert [event.trigger for event in wire.of(ev.ContextCompacted)] == ["auto"]
     wire.turn_over()
     wire.in_turn()
-    wire.note("thread/compacted", threadId=THREAD, turnId=TURN)
-    assert len(of(wire.events, ev.ContextCompacted)) == 2
+    wire.notify("thread/compacted", threadId=THREAD, turnId=TURN)
+    assert len(wire.of(ev.ContextCompacted)) == 2
 
 
 @pytest.mark.parametrize(
@@ -193,21 +192,23 @@ def test_a_compaction_by_itself_and_the_older_word_for_it() -> None:
 )
 def test_notifications(method: str, params: dict[str, Any], kind: Any, fields: dict[str, Any]) -> None:
     wire = Conversation().opened()
-    wire.note(method, threadId=THREAD, **params)
-    event = of(wire.events, kind)[-1]
+    wire.notify(method, threadId=THREAD, **params)
+    event = wire.of(kind)[-1]
     assert event.session == THREAD
     assert {name: getattr(event, name) for name in fields} == fields
 
 
 def test_the_account_is_asked_for() -> None:
     wire = Conversation().opened()
-    wire.hear_from_client({"id": 7, "method": "account/read", "params": {}})
-    wire.hear({"id": 7, "result": {"account": {"type": "chatgpt", "email": "e"}, "requiresOpenaiAuth": True}})
-    wire.hear_from_client({"id": 8, "method": "account/rateLimits/read", "params": {}})
-    wire.hear({"id": 8, "result": {"rateLimits": {"planType": "pro"}}})
-    assert of(wire.events, ev.SessionUpdated)[-1].account == {"type": "chatgpt", "email": "e"}
-    assert of(wire.events, ev.RateLimit)[0].plan == "pro"
-    assert [event.command for event in of(wire.events, ev.CommandEnded)] == [
+    wire.client({"id": 7, "method": "account/read", "params": {}})
+    wire.agent(
+        {"id": 7, "result": {"account": {"type": "chatgpt", "email": "e"}, "requiresOpenaiAuth": True}}
+    )
+    wire.client({"id": 8, "method": "account/rateLimits/read", "params": {}})
+    wire.agent({"id": 8, "result": {"rateLimits": {"planType": "pro"}}})
+    assert wire.of(ev.SessionUpdated)[-1].account == {"type": "chatgpt", "email": "e"}
+    assert wire.of(ev.RateLimit)[0].plan == "pro"
+    assert [event.command for event in wire.of(ev.CommandEnded)] == [
         "account/read",
         "account/rateLimits/read",
     ]

@@ -4,13 +4,12 @@ from typing import Any
 
 import pytest
 
-from dragoman._contract.invariants import broken
 from dragoman._dialects.codex.app.approvals import CHOICES
 from dragoman._dialects.codex.app.messages import REQUESTS
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
-from tests.dialects.codex.app.conversation import THREAD, Conversation, of
+from tests.dialects.codex.app.conversation import THREAD, Conversation
 
 AMENDMENT = {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": ["git", "push"]}}
 ALLOW_HOST = {
@@ -128,7 +127,7 @@ def test_answers_to_permissions(
     wire = asked(method, **given, **params)
     wire.say(c.Answer(request="0", **answer))
     assert wire.reply(0) == result
-    [resolved] = of(wire.events, ev.PermissionResolved)
+    [resolved] = wire.of(ev.PermissionResolved)
     assert resolved.outcome == outcome
     with pytest.raises(UsageError, match="no open request"):
         wire.say(c.Answer(request="0", decision="allow"))
@@ -136,7 +135,7 @@ def test_answers_to_permissions(
 
 def test_a_permanent_grant_is_only_ever_chosen_by_its_name() -> None:
     wire = asked(COMMAND, itemId="c1", command="git push", availableDecisions=[AMENDMENT])
-    [request] = of(wire.events, ev.PermissionRequested)
+    [request] = wire.of(ev.PermissionRequested)
     assert [option.id for option in request.options] == ["acceptWithExecpolicyAmendment"]
     everything = [*request.suggestions, *request.options, AMENDMENT]
     wire.say(c.Answer(request="0", decision="allow", remember=everything))
@@ -161,18 +160,18 @@ def test_an_option_that_was_not_offered_is_refused() -> None:
 def test_answers_to_questions(answers: Fields, result: Fields) -> None:
     questions = [{"id": "db", "header": "DB", "question": "Which db?", "options": []}]
     wire = asked("item/tool/requestUserInput", itemId="c1", questions=questions, isBlocking=True)
-    [question] = of(wire.events, ev.QuestionAsked)
+    [question] = wire.of(ev.QuestionAsked)
     assert (question.message, question.call_id) == ("Which db?", "c1")
     wire.say(c.AnswerQuestion(request="0", answers=answers))
     assert wire.reply(0) == {"answers": result}
-    assert of(wire.events, ev.QuestionAnswered)[0].action == "accepted"
+    assert wire.of(ev.QuestionAnswered)[0].action == "accepted"
 
 
 def test_a_question_need_not_be_answered() -> None:
     wire = asked("item/tool/requestUserInput", itemId="c1", questions=[], isBlocking=True)
     wire.say(c.AnswerQuestion(request="0", action="declined"))
     assert wire.reply(0) == {"answers": {}}
-    assert of(wire.events, ev.QuestionAnswered)[0].action == "cancelled"
+    assert wire.of(ev.QuestionAnswered)[0].action == "cancelled"
 
 
 @pytest.mark.parametrize(
@@ -185,11 +184,11 @@ def test_a_question_need_not_be_answered() -> None:
 )
 def test_answers_to_mcp_servers(action: Any, result: Fields) -> None:
     wire = asked(ELICITATION, serverName="tiny", mode="url", url="u", message="?", elicitationId="e")
-    [question] = of(wire.events, ev.QuestionAsked)
+    [question] = wire.of(ev.QuestionAsked)
     assert (question.mode, question.url, question.elicitation_id) == ("url", "u", "e")
     wire.say(c.AnswerQuestion(request="0", action=action, answers={"colour": "red"}))
     assert wire.reply(0) == result
-    assert of(wire.events, ev.QuestionAnswered)[0].action == action
+    assert wire.of(ev.QuestionAnswered)[0].action == action
 
 
 @pytest.mark.parametrize(
@@ -215,11 +214,11 @@ def test_tools_of_the_client(reply: Fields, result: Fields) -> None:
     wire = Conversation().opened().in_turn()
     wire.started(type="dynamicToolCall", id="c1", tool="lookup", arguments={"x": 1}, status="inProgress")
     wire.ask(0, "item/tool/call", callId="c1", tool="lookup", arguments={"x": 1})
-    [called] = of(wire.events, ev.HostCalled)
+    [called] = wire.of(ev.HostCalled)
     assert (called.method, called.call_id, called.params["arguments"]) == ("item/tool/call", "c1", {"x": 1})
     wire.say(c.Reply(request="0", **reply))
     assert wire.reply(0) == result
-    assert of(wire.events, ev.HostAnswered)[0].result == result
+    assert wire.of(ev.HostAnswered)[0].result == result
 
 
 @pytest.mark.parametrize(
@@ -228,9 +227,9 @@ def test_tools_of_the_client(reply: Fields, result: Fields) -> None:
 def test_what_nobody_can_answer_is_refused_at_once(method: str) -> None:
     wire = asked(method)
     assert method in wire.reply(0)["message"]
-    [answered] = of(wire.events, ev.HostAnswered)
+    [answered] = wire.of(ev.HostAnswered)
     assert answered.error is not None
-    assert broken(wire.over()) == []
+    wire.end(code=0)
 
 
 def test_every_request_is_one_that_gets_an_answer() -> None:
@@ -240,7 +239,7 @@ def test_every_request_is_one_that_gets_an_answer() -> None:
     wire.turn_over()
     assert sorted(value["id"] for value in wire.sent) == list(range(len(REQUESTS)))
     assert set(CHOICES) <= REQUESTS
-    assert broken(wire.over()) == []
+    wire.end(code=0)
 
 
 def test_ids_of_the_two_sides_do_not_mix() -> None:
@@ -251,16 +250,16 @@ def test_ids_of_the_two_sides_do_not_mix() -> None:
     wire.in_turn()
     wire.ask(0, COMMAND, itemId="c1", command="ls")
     wire.answer(ours, {})
-    assert of(wire.events, ev.PermissionResolved) == []
-    assert [event.command for event in of(wire.events, ev.CommandEnded)] == ["set_model"]
+    assert wire.of(ev.PermissionResolved) == []
+    assert [event.command for event in wire.of(ev.CommandEnded)] == ["set_model"]
     wire.say(c.Answer(request="0", decision="allow"))
     assert wire.reply(0) == {"decision": "accept"}
 
 
 def test_a_request_that_is_withdrawn_is_cancelled() -> None:
     wire = asked(COMMAND, itemId="c1", command="ls")
-    wire.note("serverRequest/resolved", threadId=THREAD, requestId=0)
-    [resolved] = of(wire.events, ev.PermissionResolved)
+    wire.notify("serverRequest/resolved", threadId=THREAD, requestId=0)
+    [resolved] = wire.of(ev.PermissionResolved)
     assert (resolved.outcome, resolved.by) == ("cancelled", "agent")
     with pytest.raises(UsageError, match="withdrawn"):
         wire.say(c.Answer(request="0", decision="allow"))
@@ -270,17 +269,17 @@ def test_what_is_asked_when_the_turn_ends_is_answered_with_an_error() -> None:
     wire = asked(COMMAND, itemId="c1", command="ls")
     wire.turn_over("interrupted")
     assert wire.reply(0)["message"] == "the turn has ended"
-    [resolved] = of(wire.events, ev.PermissionResolved)
+    [resolved] = wire.of(ev.PermissionResolved)
     assert (resolved.outcome, resolved.by) == ("cancelled", "agent")
-    assert broken(wire.over()) == []
+    wire.end(code=0)
 
 
 def test_requests_of_a_subagent_name_it() -> None:
     wire = Conversation().opened().in_turn()
     wire.started(type="collabAgentToolCall", id="call", tool="spawnAgent", prompt="task", status="inProgress")
     wire.ask(0, COMMAND, threadId="child", itemId="c1", command="ls")
-    [request] = of(wire.events, ev.PermissionRequested)
+    [request] = wire.of(ev.PermissionRequested)
     assert (request.session, request.turn, request.parent) == (THREAD, 1, "call")
     wire.say(c.Answer(request="0", decision="allow"))
     assert wire.reply(0) == {"decision": "accept"}
-    assert of(wire.events, ev.PermissionResolved)[0].parent == "call"
+    assert wire.of(ev.PermissionResolved)[0].parent == "call"

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from dragoman._model import events as ev
-from tests.dialects.codex.exec.exec_lines import capture, of
+from tests.dialects.codex.exec.exec_lines import capture
+from tests.interpreted import of
 
 OK = ("shell", "execute", "completed", 0)
 PATCH = ("apply_patch", "edit", "completed", None)

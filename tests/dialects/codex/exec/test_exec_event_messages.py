@@ -7,7 +7,8 @@ import pytest
 
 from dragoman._dialects import detect
 from dragoman._model import events as ev
-from tests.dialects.codex.exec.exec_lines import of, read
+from tests.dialects.codex.exec.exec_lines import read
+from tests.interpreted import of
 
 ADDED = {"/w/a.txt": {"add": {"content": "x\n"}}}
 MOVED = {"/w/a.txt": {"update": {"unified_diff": "@@ -1 +1 @@\n-x\n+y\n", "move_path": "/w/b.txt"}}}

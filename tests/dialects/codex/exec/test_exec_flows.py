@@ -6,7 +6,8 @@ import pytest
 
 from dragoman._model import events as ev
 from dragoman._model.frames import Exit
-from tests.dialects.codex.exec.exec_lines import item, of, read
+from tests.dialects.codex.exec.exec_lines import item, read
+from tests.interpreted import of
 
 STARTED = [{"type": "thread.started", "thread_id": "t-1"}, {"type": "turn.started"}]
 

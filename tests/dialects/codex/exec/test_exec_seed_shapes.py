@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from dragoman._model import events as ev
-from tests.dialects.codex.exec.exec_lines import of, read
+from tests.dialects.codex.exec.exec_lines import read
+from tests.interpreted import of
 
 FLOW = """\
 {"type":"thread.started","thread_id":"sess_abc123"}

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from dragoman._model import events as ev
-from tests.dialects.codex.rollout.rollout_files import CAPTURES, capture, of, read
+from tests.dialects.codex.rollout.rollout_files import CAPTURES, capture, read
+from tests.interpreted import of
 
 TURNS: dict[str, list[tuple[str | None, str, str | None, int | None]]] = {
     "basic": [("go", "completed", "All done now.", 700), ("again", "completed", "Second turn answer", 100)],

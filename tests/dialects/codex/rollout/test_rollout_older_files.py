@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from dragoman._model import events as ev
-from tests.dialects.codex.rollout.rollout_files import lines, of
+from tests.dialects.codex.rollout.rollout_files import lines
+from tests.interpreted import of
 
 META = ("session_meta", {"id": "s-1", "cwd": "/w", "cli_version": "0.40.0"})
 

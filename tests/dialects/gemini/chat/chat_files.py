@@ -1,18 +1,12 @@
-"""Reading Gemini CLI's session files, for the tests beside this."""
+"""Gemini CLI's session files: their lines, and reading them."""
 
-import json
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from dragoman._contract.invariants import broken
-from dragoman._dialects import machine_for
 from dragoman._model.events import Event
-from dragoman._model.frames import Exit, Frame, Launch
+from tests.interpreted import interpreted, out
 
 CAPTURES = Path(__file__).parents[4] / "captures" / "gemini_chat" / "0.61.0"
-
-E = TypeVar("E", bound=Event)
 
 HEAD = {"sessionId": "s1", "projectHash": "p", "startTime": "2026-01-01T00:00:00.000Z", "kind": "main"}
 
@@ -30,21 +24,8 @@ def call(id: str, name: str, args: Any, output: str = "", **fields: Any) -> dict
     return {"id": id, "name": name, "args": args, "result": [answer], "status": "success", **fields}
 
 
-def interpreted(frames: Iterable[Frame]) -> list[Event]:
-    machine = machine_for("gemini_chat")
-    type(machine).strict = True
-    events = list(machine.start(Launch(agent="gemini", dialect="gemini_chat")).events)
-    for frame in frames:
-        events += machine.receive(frame).events
-    return [*events, *machine.end(Exit()).events]
-
-
-def read(*values: Any) -> list[Event]:
-    """The events of these lines, and that they keep every rule."""
-    lines = [value if isinstance(value, bytes) else json.dumps(value).encode() for value in values]
-    events = interpreted(Frame(n, "out", line) for n, line in enumerate(lines, 1))
-    assert broken(events, frames=range(1, len(lines) + 1)) == []
-    return events
+def read(*lines: Any) -> list[Event]:
+    return interpreted("gemini_chat", out(lines))
 
 
 def capture(*names: str) -> list[Event]:
@@ -52,7 +33,3 @@ def capture(*names: str) -> list[Event]:
     return read(
         *(line for name in names for line in (CAPTURES / name / "session.jsonl").read_bytes().splitlines())
     )
-
-
-def of(events: list[Event], kind: type[E]) -> list[E]:
-    return [event for event in events if isinstance(event, kind)]

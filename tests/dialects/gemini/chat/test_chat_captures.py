@@ -5,7 +5,8 @@ import pytest
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock
 from dragoman._model.usage import Usage
-from tests.dialects.gemini.chat.chat_files import capture, of
+from tests.dialects.gemini.chat.chat_files import capture
+from tests.interpreted import of
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import json
 from dragoman._dialects import detect
 from dragoman._files.convert import convert, native_lines
 from dragoman._model import events as ev
-from dragoman._model.frames import Frame
 from dragoman._model.usage import Usage
-from tests.dialects.gemini.chat.chat_files import HEAD, call, gemini, interpreted, of, read, user
+from tests.dialects.gemini.chat.chat_files import HEAD, call, gemini, read, user
+from tests.interpreted import of
 
 OLD = {
     "sessionId": "abc123-def456-7890",
@@ -68,7 +68,7 @@ def test_an_old_file_line_by_line() -> None:
 
 def test_an_old_file_that_was_cut_off() -> None:
     lines = json.dumps(OLD, indent=2).encode().split(b"\n")[:-3]
-    [invalid] = of(interpreted(Frame(n, "out", line) for n, line in enumerate(lines, 1)), ev.NativeInvalid)
+    [invalid] = of(read(*lines), ev.NativeInvalid)
     assert invalid.reason is not None
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from dragoman._model import events as ev
 from dragoman._model.usage import ModelUsage, Usage
-from tests.dialects.gemini.stream.stream_lines import CAPTURES, capture, of, types
+from tests.dialects.gemini.stream.stream_lines import CAPTURES, capture, types
+from tests.interpreted import of
 
 OUTCOMES = {
     "truncated": "big_text_slow_norelaunch sigkill_parent sigterm_norelaunch",

@@ -6,7 +6,8 @@ from dragoman._dialects import machine_for
 from dragoman._model import events as ev
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._wire.note_frames import Stopping, write
-from tests.dialects.gemini.stream.stream_lines import ASKED, INIT, of, read, result, said, types
+from tests.dialects.gemini.stream.stream_lines import ASKED, INIT, read, result, said, types
+from tests.interpreted import of
 
 WARNING = {"type": "error", "severity": "warning", "message": "Loop detected, stopping execution"}
 USE = {"type": "tool_use", "tool_name": "list_directory", "tool_id": "list_directory__1", "parameters": {}}

@@ -4,7 +4,8 @@ from dragoman._dialects import detect
 from dragoman._model import events as ev
 from dragoman._model.frames import Exit
 from dragoman._model.usage import Usage
-from tests.dialects.gemini.stream.stream_lines import ASKED, INIT, of, read, result, said, types
+from tests.dialects.gemini.stream.stream_lines import ASKED, INIT, read, result, said, types
+from tests.interpreted import of
 
 FLOW = b"""\
 {"type":"init","timestamp":"2025-12-03T10:00:00.000Z","session_id":"abc123-def456","model":"gemini-2.0-flash-exp"}
