@@ -34,7 +34,8 @@ Approve: TypeAlias = Literal["ask", "dangerous", "edits", "all", "plan", "never"
 rest is asked. all: nothing is asked. plan: look, do not touch. never: what would be asked is denied."""
 
 Sandbox: TypeAlias = Literal["none", "read-only", "workspace", "full"]
-"""What the agent's own sandbox lets it touch, where it has one. none: there is none, or the agent's own choice."""
+"""What the agent's own sandbox lets it touch, where it has one: nothing (read-only), the folder that it works in
+(workspace), or all (full). none: what the agent chooses by itself."""
 
 InheritEnv: TypeAlias = bool | Literal["known"]
 

@@ -56,4 +56,5 @@ class Exit(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def known(self) -> bool:
+        """Whether it is known how the process ended: by a code or by a signal."""
         return self.code is not None or self.signal is not None

@@ -22,7 +22,7 @@ class Result(Struct, kw_only=True):
     """What came of asking an agent one thing."""
 
     outcome: RunOutcome
-    """How the run ended; `completed` if all went well."""
+    """How the run ended: completed, failed, cancelled, limited, timeout, crashed or truncated."""
     text: str | None = None
     """The final answer."""
     error: ErrorInfo | None = None
