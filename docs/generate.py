@@ -90,7 +90,8 @@ EVENTS_HEAD = """\
 # Events
 
 `dragoman.events/1`. One JSON object per line. Absent means unknown or empty: null, [], {} and false flags are left
-out; "" and 0 are kept. Fields may be added within this schema; none is ever renamed.
+out; "" and 0 are kept. Fields may be added within this schema; none is ever renamed. `type` is the event's name, the
+heading below; in Python `event.type`, beside the class.
 This page is made from the types (`python docs/generate.py`).
 """
 
