@@ -10,7 +10,6 @@ from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock, TextBlock
 from dragoman._model.events import Event
 from dragoman._model.usage import Usage
-from dragoman._wire.event_json import detach
 from dragoman._wire.lines import LineSplitter
 from tests.dialects.codex.app.conversation import CAPTURES, SCENARIOS, bare, frames, read
 from tests.interpreted import interpreted, of, out
