@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman._dialects import DIALECTS
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame
 from dragoman._wire.event_json import decode, detach, encode
@@ -124,7 +123,7 @@ def framed(traffic: Sequence[Line]) -> list[Frame]:
 
 
 exits = st.builds(Exit, code=st.sampled_from([None, 0, 1, 53, 144, 173]))
-dialects = pytest.mark.parametrize("dialect", DIALECTS)
+dialects = pytest.mark.parametrize("dialect", TRAFFIC)
 
 
 @dialects

@@ -11,20 +11,20 @@ from dragoman._model.commands import Command
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._wire import note_frames
-from dragoman._wire.machine import Machine, Output
+from dragoman._wire.machine import Machine, Output, StartOptions, play
 from tests.interpreted import of
 
 E = TypeVar("E", bound=Event)
 
 
 class Conversation:
-    def __init__(self, machine: Machine, launch: Launch) -> None:
+    def __init__(self, machine: Machine, launch: Launch, options: StartOptions | None = None) -> None:
         self.machine = machine
         self.events: list[Event] = []
         self.sent: list[Any] = []
         self.frames: list[Frame] = []
         self._launch = launch
-        self._take(machine.start(launch))
+        self._take(machine.start(launch, options))
 
     def agent(self, *messages: Any) -> list[Event]:
         """What these lines become; what is answered at once, is sent."""
@@ -50,11 +50,7 @@ class Conversation:
         self.events += self.machine.end(Exit(**exit)).events
         assert broken(self.events, frames=[frame.n for frame in self.frames if frame.dir == "out"]) == []
         again = type(self.machine)(self._launch.agent)
-        events = [*again.start(self._launch).events]
-        for frame in self.frames:
-            events += again.receive(frame).events
-        events += again.end(Exit(**exit)).events
-        assert events == self.events
+        assert list(play(self.frames, again, self._launch, lambda: Exit(**exit))) == self.events
         return self.events[before:]
 
     def of(self, kind: type[E]) -> list[E]:

@@ -3,12 +3,11 @@
 import random
 from functools import cache
 
-from dragoman._contract.invariants import broken
-from dragoman._dialects import machine_for
 from dragoman._model.events import Event
-from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._model.frames import Frame, Launch
 from dragoman._projections import published
 from dragoman._wire.event_json import decode, detach, encode
+from tests.interpreted import interpreted
 from tests.projections.projected import CAPTURES, captured
 from tests.test_properties import ODD_LINES, mutated
 
@@ -34,13 +33,7 @@ def odd_file(view: str, seed: int, size: int) -> None:
         for n in range(size)
     ]
     frames = [Frame(n, "out", mutated(line, dice)) for n, line in enumerate(lines, 1)]
-    machine = machine_for(view, native=True)
-    type(machine).strict = True
-    events: list[Event] = list(machine.start(Launch(agent="codex", dialect=view)).events)
-    for frame in frames:
-        events += machine.receive(frame).events
-    events += machine.end(Exit()).events
-    assert broken(events, frames=[frame.n for frame in frames]) == []
+    events = interpreted(view, frames, launch=Launch(agent="codex", dialect=view), native=True)
     assert {event.frame: line for event in events if (line := detach(event)) is not None} == {
         frame.n: frame.line + b"\n" for frame in frames
     }

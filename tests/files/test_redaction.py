@@ -164,7 +164,7 @@ async def test_a_run_with_and_without(tmp_path: Path, redact: bool) -> None:
 async def test_a_run_with_a_secret_that_is_no_text(tmp_path: Path) -> None:
     """A lone surrogate is what half a character in a JSON file is read as."""
     path = tmp_path / "recording"
-    servers = {"files": {"env": {"API_KEY": "0000000\ud800x"}}}
+    servers = {"files": {"command": "x", "env": {"API_KEY": "0000000\ud800x"}}}
     await ask(TOY, "say 0000000\ud800x", record=path, mcp_servers=servers)
     assert secrets_in(servers) == {"0000000\ud800x"}
     assert "0000000" not in path.read_text()

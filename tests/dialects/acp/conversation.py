@@ -6,12 +6,14 @@ Every line that the machine sends is checked against the published schema of the
 import json
 from typing import Any
 
+from msgspec import structs
+
 from dragoman._dialects.acp.counting import UsageRule
-from dragoman._dialects.acp.machine import Acp
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model.commands import Prompt
 from dragoman._model.events import Event
 from dragoman._model.frames import Launch
+from dragoman._wire.machine import StartOptions
 from tests.dialects import conversation
 from tests.dialects.acp import schemas
 from tests.interpreted import strict_machine
@@ -31,16 +33,13 @@ class Conversation(conversation.Conversation):
         usage_rule: UsageRule | None = None,
         opens_session: bool = True,
     ) -> None:
-        machine = strict_machine("acp", "tester")
-        assert isinstance(machine, Acp)
-        machine.usage_rule = usage_rule
-        machine.opens_session = opens_session
-        machine.opening = opening or Opening(cwd="/proj")
-        machine.offers = offers
+        opening = structs.replace(opening or Opening(cwd="/proj"), usage_rule=usage_rule)
+        options = StartOptions(opening=opening, opens_session=opens_session, offers=offers)
         self.version: int | None = None
         self._asked: dict[Any, str] = {}
         """The agent's requests, by id."""
-        super().__init__(machine, Launch(agent="tester", dialect="acp", cwd="/proj"))
+        launch = Launch(agent="tester", dialect="acp", cwd="/proj")
+        super().__init__(strict_machine("acp", "tester"), launch, options)
 
     def agent(self, *messages: Any) -> list[Event]:
         for message in messages:

@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from dragoman._dialects.codex.app.machine import CodexApp
 from dragoman._files.sources import open_source
 from dragoman._model import commands as c
 from dragoman._model.events import Event
 from dragoman._model.frames import Frame, Launch
+from dragoman._wire.machine import StartOptions
 from tests.dialects import conversation
 from tests.interpreted import UNKNOWN, interpreted, strict_machine
 
@@ -68,10 +68,7 @@ class Conversation(conversation.Conversation):
     """What we say is checked and taken down until somebody looks at it; what Codex says is made up by the test."""
 
     def __init__(self, **opening: Any) -> None:
-        machine = strict_machine("codex_app")
-        assert isinstance(machine, CodexApp)
-        machine.opening = opening
-        super().__init__(machine, LAUNCH)
+        super().__init__(strict_machine("codex_app"), LAUNCH, StartOptions(opening=opening))
 
     def check(self, message: Any) -> None:
         check(message)

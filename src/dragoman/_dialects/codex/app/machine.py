@@ -204,8 +204,9 @@ class CodexApp(Machine):
         self._talk.turn_ended(thread, params.turn)
         # An interrupt that found nothing to interrupt gets no answer (capture interrupt_steer).
         for id, call in list(self._peer.in_flight.items()):
-            if call.method == "turn/interrupt" and call.context.thread is thread:
-                del self._peer.in_flight[id]
+            sent: Sent | None = call.context
+            if call.method == "turn/interrupt" and sent is not None and sent.thread is thread:
+                call.context = None  # should an answer come all the same, it says nothing new
                 self._threads.put(
                     thread,
                     ev.CommandEnded(command="interrupt", request_id=str(id), ok=True, synthesized=True),
