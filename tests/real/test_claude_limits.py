@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import dragoman
-from dragoman import Capability, Error, Retry, RunEnded, SpawnFailed, TurnEnded
+from dragoman import Capability, Error, Retry, RunEnded, SpawnFailed, TurnEnded, UsageError
 from dragoman.testing import Hold, Usage, error, tool, turn
 from tests.real.capability_marks import exercises
 from tests.real.driving import Lines, Pinned
@@ -86,5 +86,5 @@ async def test_a_program_that_is_not_there(claude: Pinned, tmp_path: Path) -> No
 
 
 async def test_a_directory_that_is_not_there(claude: Pinned, tmp_path: Path) -> None:
-    with pytest.raises(SpawnFailed, match="there is no directory"):
+    with pytest.raises(UsageError, match="cwd must be a folder that is there"):
         await claude.ask(["Never said."], "Hello.", cwd=tmp_path / "nowhere")
