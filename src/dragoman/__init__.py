@@ -118,7 +118,9 @@ if TYPE_CHECKING:
     from dragoman._model.result import Result
     from dragoman._model.usage import ModelUsage, Usage
     from dragoman._policy.permission import PermissionRequest
+    from dragoman._projections.published import Profile, Projector, projector
     from dragoman._runtime.connection import Connection
+    from dragoman._runtime.permission_socket import permission_listener
     from dragoman._runtime.requests import (
         LATER,
         AnswerHandler,
@@ -200,6 +202,8 @@ __all__ = [
     "PlanEntry",
     "PlanUpdated",
     "ProcessExited",
+    "Profile",
+    "Projector",
     "Prompt",
     "QuestionAnswered",
     "QuestionAsked",
@@ -256,6 +260,8 @@ __all__ = [
     "decode",
     "encode",
     "open",
+    "permission_listener",
+    "projector",
 ]
 
 _HOMES = (
@@ -274,6 +280,8 @@ _HOMES = (
     "dragoman._runtime.streams",
     "dragoman._policy.permission",
     "dragoman._runtime.requests",
+    "dragoman._runtime.permission_socket",
+    "dragoman._projections.published",
     "dragoman._runtime.session",
     "dragoman._runtime.connection",
     "dragoman.api",

@@ -128,6 +128,7 @@ def _connected(
             record.name, f"policy in {plan.dialect}", "It asks nobody, so no rule could be obeyed"
         )
     plan.read_only = plan.read_only or config.sandbox == "read-only"
+    plan.vendor = record.vendor
     plan.options = structs.replace(
         plan.options,
         opens_session=opens_session,

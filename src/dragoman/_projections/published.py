@@ -11,7 +11,7 @@ A published view is a package in `views/` whose `__init__` offers:
 tables; `live` holds an error of the agent until the turn's result, which alone says whether it was final.
 `extended` adds what the model's tables name but its strict schema does not have.
 `vendor` says whose agent speaks: `claude`, `codex`, `gemini`, `acp` or any other name; "" takes it from the events
-(`vendor_of`). `agent_family` is its old name, which `session.view` still uses.
+(`vendor_of`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -55,7 +55,7 @@ class View(Protocol):
     """What the package of a published model offers."""
 
     def projector(
-        self, *, profile: Profile = "seed", extended: bool = False, vendor: str = "", agent_family: str = ""
+        self, *, profile: Profile = "seed", extended: bool = False, vendor: str = ""
     ) -> Projector: ...
 
     def schema(self, *, extended: bool = False) -> dict[str, Any]: ...
@@ -76,11 +76,19 @@ def vendor_of(event: Event) -> str:
     return prefix if prefix in (*VENDORS, "acp") else event.agent
 
 
-def refused(view_name: str, *, extended: bool, vendor: str = "", agent_family: str = "") -> None:
-    """Raise UsageError, with the reason, if the view cannot show that vendor's agents."""
-    why = view(view_name).refusal(extended=extended, vendor=vendor or agent_family)
-    if why:
+def projector(
+    view_name: str, *, profile: Profile = "live", extended: bool = False, vendor: str = "", agent: str = ""
+) -> Projector:
+    """A projector onto a published model: agent-event, insights or untether. `vendor` says whose agent speaks (claude,
+    codex, gemini, acp); without it, the events do. Raises UsageError if there is no such model, or it cannot show the
+    agents of that vendor, or that `agent`."""
+    if view_name not in VIEWS:
+        raise UsageError(f"no view is called {view_name!r}; known are: {', '.join(VIEWS)}")
+    published = view(view_name)
+    speaker = vendor or agent
+    if speaker and (why := published.refusal(extended=extended, vendor=speaker)):
         raise UsageError(why)
+    return published.projector(profile=profile, extended=extended, vendor=vendor)
 
 
 def project(events: Iterable[Event], projector: Projector) -> Iterator[Struct]:

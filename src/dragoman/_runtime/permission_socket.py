@@ -1,14 +1,12 @@
 """Where a running program is asked for permissions by agents that it did not start itself.
 
-    async with permission_socket.listen(path, handler): ...
-
-`handler(request)` gets a PermissionRequest and returns True, False or an Answer, as a session's `approve` does.
+async with dragoman.permission_listener(path, approve): ...
 """
 
 import json
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
@@ -19,8 +17,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from dragoman._model.commands import Answer
 from dragoman._policy.permission import PermissionRequest
 from dragoman._runtime.permission_server import requested
-
-Handler = Callable[[PermissionRequest], Awaitable[bool | Answer]]
+from dragoman._runtime.requests import ApproveHandler, called, response_to
 
 LONGEST: Final = 64 * 1024 * 1024
 """Bytes that a tool's input may have."""
@@ -31,15 +28,16 @@ log = logging.getLogger("dragoman")
 
 
 @asynccontextmanager
-async def listen(
-    path: str | os.PathLike[str], handler: Handler, agent: str = "claude"
+async def permission_listener(
+    path: str | os.PathLike[str], approve: ApproveHandler, *, agent: str = "claude"
 ) -> AsyncIterator[None]:
-    """Answer permission servers (`dragoman permission-server --ask PATH`) as long as the block lasts."""
+    """Answer permission servers (`dragoman permission-server --ask PATH`) as long as the block lasts. `approve` is a
+    handler as a session has one; it cannot answer LATER."""
     listener = await anyio.create_unix_listener(path, mode=0o600)
     error: Exception | None = None
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(listener.serve, lambda stream: _serve(stream, handler, agent))
+            tasks.start_soon(listener.serve, lambda stream: _serve(stream, approve, agent))
             try:
                 yield
             except Exception as raised:  # outside the group it is itself again, not one of several
@@ -53,14 +51,14 @@ async def listen(
         raise error
 
 
-async def _serve(stream: SocketStream, handler: Handler, agent: str) -> None:
+async def _serve(stream: SocketStream, approve: ApproveHandler, agent: str) -> None:
     async with stream:
-        answer = await _answer(stream, handler, agent)
+        answer = await _answer(stream, approve, agent)
         with suppress(anyio.BrokenResourceError):  # it has hung up
             await stream.send(json.dumps(answer).encode() + b"\n")
 
 
-async def _answer(stream: SocketStream, handler: Handler, agent: str) -> dict[str, Any]:
+async def _answer(stream: SocketStream, approve: ApproveHandler, agent: str) -> dict[str, Any]:
     try:
         line = await BufferedByteReceiveStream(stream).receive_until(b"\n", LONGEST)
         arguments = json.loads(line)
@@ -68,18 +66,12 @@ async def _answer(stream: SocketStream, handler: Handler, agent: str) -> dict[st
     except (ValueError, RecursionError, *_CUT) as error:
         return {"behavior": "deny", "message": f"Denied: the request was not understood ({error})."}
     try:
-        return _worded(request, await handler(request))
+        answer = response_to(request.event, await called(approve, request))
     except Exception as error:
         log.exception("the handler failed on a permission for %s", request.tool)
         return {"behavior": "deny", "message": f"Denied: the handler that was asked failed with {error!r}."}
-
-
-def _worded(request: PermissionRequest, verdict: bool | Answer) -> dict[str, Any]:
-    answer = verdict if isinstance(verdict, Answer) else None
-    allowed = answer.decision == "allow" if answer is not None else bool(verdict)
-    if not allowed:
-        return {"behavior": "deny", "message": (answer.message if answer is not None else None) or "Denied."}
-    updated = (
-        answer.updated_input if answer is not None and answer.updated_input is not None else request.input
-    )
+    if not isinstance(answer, Answer) or answer.decision == "deny":
+        why = answer.message if isinstance(answer, Answer) else None
+        return {"behavior": "deny", "message": why or "Denied."}
+    updated = answer.updated_input if answer.updated_input is not None else request.input
     return {"behavior": "allow", "updatedInput": updated}

@@ -26,6 +26,8 @@ class LaunchPlan(Struct, kw_only=True):
 
     agent: str
     dialect: str
+    vendor: str | None = None
+    """Whose agent it is at heart, where its name does not say it."""
     argv: list[str]
     """The first is an absolute path."""
     machine: Machine

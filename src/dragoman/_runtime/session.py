@@ -193,12 +193,11 @@ class Session:
     def view(
         self, name: str, *, profile: Profile = "live", extended: bool = False, vendor: str = ""
     ) -> ViewStream:
-        """The same in a model that another program speaks: agent-event, insights or untether. `vendor` says what an adapter is at heart (claude, codex, gemini), where its name does not."""
-        if name not in published.VIEWS:
-            raise UsageError(f"no view is called {name!r}; known are: {', '.join(published.VIEWS)}")
-        published.refused(name, extended=extended, vendor=vendor or self.agent)
-        make = published.view(name).projector
-        return ViewStream(self.events(), make(profile=profile, extended=extended, vendor=vendor))
+        """The same in a model that another program speaks: agent-event, insights or untether. `vendor` says what an
+        adapter is at heart (claude, codex, gemini), where its name does not."""
+        known = vendor or self._run.plan.vendor or ""
+        made = published.projector(name, profile=profile, extended=extended, vendor=known, agent=self.agent)
+        return ViewStream(self.events(), made)
 
     def _missed(self) -> DragomanError:
         if self._closed and self._run.exit is None:

@@ -49,10 +49,7 @@ class Viewer:
 
         record = AGENTS.get(event.agent)
         vendor = (record.vendor if record is not None else None) or published.vendor_of(event)
-        published.refused(self._view, extended=self._extended, vendor=vendor)
-        return published.view(self._view).projector(
-            profile=self._profile, extended=self._extended, vendor=vendor
-        )
+        return published.projector(self._view, profile=self._profile, extended=self._extended, vendor=vendor)
 
     def _lines(self, items: Iterable[Struct], projector: Projector) -> Iterator[bytes]:
         return (projector.encode(item) + b"\n" for item in items)

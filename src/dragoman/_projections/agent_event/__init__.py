@@ -11,10 +11,8 @@ from dragoman._projections.published import Profile
 __all__ = ["projector", "refusal", "schema"]
 
 
-def projector(
-    *, profile: Profile = "seed", extended: bool = False, vendor: str = "", agent_family: str = ""
-) -> AgentEventProjector:
-    return AgentEventProjector(profile=profile, extended=extended, vendor=vendor or agent_family)
+def projector(*, profile: Profile = "seed", extended: bool = False, vendor: str = "") -> AgentEventProjector:
+    return AgentEventProjector(profile=profile, extended=extended, vendor=vendor)
 
 
 def refusal(*, extended: bool = False, vendor: str = "") -> str:

@@ -10,10 +10,8 @@ from dragoman._projections.published import Profile
 __all__ = ["projector", "refusal", "schema"]
 
 
-def projector(
-    *, profile: Profile = "seed", extended: bool = False, vendor: str = "", agent_family: str = ""
-) -> InsightsProjector:
-    return InsightsProjector(profile=profile, extended=extended, vendor=vendor or agent_family)
+def projector(*, profile: Profile = "seed", extended: bool = False, vendor: str = "") -> InsightsProjector:
+    return InsightsProjector(profile=profile, extended=extended, vendor=vendor)
 
 
 def refusal(*, extended: bool = False, vendor: str = "") -> str:

@@ -54,11 +54,10 @@ def projector(
     profile: Profile = "seed",
     extended: bool = False,
     vendor: str = "",
-    agent_family: str = "",
     compat: Compat | None = None,
 ) -> Projector:
     """A new view of one run. `extended` changes nothing: the model is open as it is."""
-    return Projector(profile, vendor or agent_family, compat)
+    return Projector(profile, vendor, compat)
 
 
 def schema(*, extended: bool = False) -> dict[str, Any]:
