@@ -63,7 +63,7 @@ async def test_ask_of_an_agent_that_dies_before_any_turn_raises() -> None:
 
 
 async def test_approve_may_be_a_handler() -> None:
-    result = await ask(TOY, "ask Bash", approve=lambda request, session: True)
+    result = await ask(TOY, "ask Bash", approve=lambda request: True)
     [resolved] = [event for event in result.events if isinstance(event, PermissionResolved)]
     assert (resolved.outcome, resolved.by) == ("allowed", "client")
 

@@ -1,5 +1,7 @@
 """The same for programs that are not async."""
 
+from typing import Literal
+
 import pytest
 
 from dragoman import blocking
@@ -7,12 +9,12 @@ from dragoman._model.errors import ProcessExited, Unsupported
 from dragoman._model.events import (
     Event,
     Message,
-    PermissionRequested,
     PermissionResolved,
     RunEnded,
     TurnEnded,
 )
-from dragoman._runtime.blocking import BlockingSession
+from dragoman._policy.permission import PermissionRequest
+from dragoman._runtime.requests import LATER, Later
 from tests.runtime.toy_agent import TOY
 
 
@@ -58,9 +60,9 @@ def test_an_interrupted_turn_and_a_closed_stream() -> None:
 
 
 def test_a_handler_may_use_the_session_it_serves() -> None:
-    def by_hand(request: object, session: BlockingSession) -> None:
-        assert isinstance(request, PermissionRequested)
-        assert session.answer(request.request_id, "allow", message="by hand")
+    def by_hand(request: PermissionRequest) -> Literal[Later.LATER]:
+        assert session.answer(request.id, "allow", message="by hand")
+        return LATER
 
     with blocking.open(TOY, approve=by_hand) as session:
         events = list(session.prompt("ask Bash"))
@@ -83,6 +85,8 @@ def test_an_exception_in_the_block_leaves_no_agent_behind() -> None:
 
 
 def test_ask() -> None:
-    result = blocking.ask(TOY, "say hello", handler=lambda request, session: True)
-    assert said(result.events) == ["hello"]
+    result = blocking.ask(TOY, "ask Bash\nsay hello", approve=lambda request: True)
+    assert said(result.events)[1:] == ["hello"]
+    [resolved] = [event for event in result.events if isinstance(event, PermissionResolved)]
+    assert resolved.outcome == "allowed"
     assert isinstance(result.events[-2], TurnEnded)

@@ -58,14 +58,10 @@ def test_all_agents_are_found_by_name() -> None:
 def test_a_plan() -> None:
     plan = planned("qwen-code", extra_args=["--verbose"], native={"mode": "yolo", "add_dirs": ["/other"]})
     assert plan.argv == ["/bin/agent", "--acp", "--experimental-skills", "--verbose"]
-    machine = plan.machine
-    assert isinstance(machine, Acp)
-    assert (machine.usage_rule, plan.roots) == ("calls", ["/other"])
-    assert (machine.opening.cwd, machine.opening.modes, machine.opening.mode_required) == (
-        "/proj",
-        ("yolo",),
-        True,
-    )
+    assert isinstance(plan.machine, Acp)
+    opening = plan.options.opening
+    assert (opening.usage_rule, plan.roots) == ("calls", ["/other"])
+    assert (opening.cwd, opening.modes, opening.mode_required) == ("/proj", ("yolo",), True)
     assert Capability.SET_MODEL not in planned("github-copilot-cli").capabilities
 
 
@@ -94,14 +90,14 @@ def test_an_agent_that_is_there_need_not_be_fetched(name: str, executable: str, 
     ],
 )
 def test_approve_modes(approve: Any, first: str | None, required: bool) -> None:
-    opening = planned(approve=approve).machine.opening
+    opening = planned(approve=approve).options.opening
     assert next(iter(opening.modes), None) == first
     assert opening.mode_required == required
 
 
 def test_programs_of_mcp_servers_are_found() -> None:
     servers = {"a": {"command": Path(sys.executable).name}, "b": {"url": "https://example.com"}}
-    opening = planned(mcp_servers=servers, env={"PATH": str(Path(sys.executable).parent)}).machine.opening
+    opening = planned(mcp_servers=servers, env={"PATH": str(Path(sys.executable).parent)}).options.opening
     assert opening.mcp_servers["a"]["command"] == sys.executable
     assert opening.mcp_servers["b"] == {"url": "https://example.com"}
 
@@ -146,7 +142,7 @@ async def test_it_is_asked(version: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("verdict", [True, False])
 async def test_it_asks(version: int, verdict: bool) -> None:
-    result = await ask("acp", "run ls", approve=lambda request, session: verdict, **small(version))
+    result = await ask("acp", "run ls", approve=lambda request: verdict, **small(version))
     [tool] = [event for event in result.events if isinstance(event, ev.ToolEnded)]
     assert tool.status == ("completed" if verdict else "failed")
     assert result.text == ("RUN LS" if verdict else None)

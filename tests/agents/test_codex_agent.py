@@ -22,9 +22,9 @@ def planned(dialect: str = "codex_app", **fields: Any) -> LaunchPlan:
 
 
 def opening(**fields: Any) -> dict[str, Any]:
-    machine = planned(**fields).machine
-    assert isinstance(machine, CodexApp)
-    opened = machine.opening
+    run = planned(**fields)
+    assert isinstance(run.machine, CodexApp)
+    opened: dict[str, Any] = run.options.opening
     check({"id": 1, "method": opened["method"], "params": opened["params"]})
     return opened
 

@@ -40,8 +40,8 @@ def test_over_acp() -> None:
         *("--extensions", "a", "--extensions", "b"),
     ]
     assert (plan.dialect, plan.one_shot, plan.spool) == ("acp", False, False)
-    assert plan.machine.opening.modes == ("plan",)  # type: ignore[attr-defined]
-    assert plan.machine.opening.model == "m"  # type: ignore[attr-defined]
+    assert plan.options.opening.modes == ("plan",)
+    assert plan.options.opening.model == "m"
     assert plan.config["allowed_tools"] == ["glob"]
     assert plan.capabilities == GEMINI.capabilities
 

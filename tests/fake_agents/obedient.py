@@ -8,6 +8,9 @@ wait          work until interrupted               take MODE    wait for that wo
 exit CODE     exit at once                         garble       a line that is no JSON
 tools N       call N tools                         spend N      use N tokens of a model whose price is known
 end N         end the turn, and say that it used N tokens
+spawn ID      a subagent sets to work              return ID    it is back
+begin         begin a turn of its own              finish       end that
+after ORDER   do so when the turn has ended
 """
 
 import json
@@ -93,6 +96,14 @@ def obey(verb: str, rest: str) -> None:
             put(type="tool", id=f"t{n}", name="Bash")
     elif verb == "spend":
         put(type="usage", model="claude-opus-5", tokens=int(rest))
+    elif verb == "spawn":
+        put(type="subagent", id=rest)
+    elif verb == "return":
+        put(type="returned", id=rest)
+    elif verb == "begin":
+        put(type="begin")
+    elif verb == "finish":
+        put(type="done")
     elif verb == "end":
         raise Ended(int(rest))
     elif verb == "take":
@@ -109,10 +120,17 @@ def main() -> None:
     put(type="hello", session="s-1")
     while True:
         try:
+            later = []
             for order in get_until("prompt")["text"].splitlines():
                 verb, _, rest = order.partition(" ")
-                obey(verb, rest)
+                if verb == "after":
+                    later.append(rest)
+                else:
+                    obey(verb, rest)
             put(type="done")
+            for order in later:
+                verb, _, rest = order.partition(" ")
+                obey(verb, rest)
         except Interrupted:
             put(type="stopped")
         except Ended as end:

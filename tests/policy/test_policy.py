@@ -2,21 +2,22 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from dragoman._model import toolnames
 from dragoman._model.commands import Answer
 from dragoman._model.config import APPROVE_MODES, Approve
-from dragoman._model.events import PermissionOption, PermissionRequested, PermissionResolved, QuestionAsked
+from dragoman._model.events import PermissionOption, PermissionRequested, PermissionResolved
 from dragoman._policy import rulebook
+from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy, rule_like
 from dragoman._policy.rulebook import Rulebook
-from dragoman._policy.rules import Asked, Rule, matches
+from dragoman._policy.rules import Rule, matches
 from dragoman._runtime.connection import Connection
+from dragoman._runtime.requests import LATER, Handlers, Later
 from dragoman._runtime.session import Session
-from dragoman._runtime.standing import Request
 from tests.runtime.toy_dialect import MANY, alone, toy_plan
 
 
@@ -45,7 +46,17 @@ def request(tool: str, /, blocked_path: str | None = None, **input: Any) -> Perm
 
 
 def effects(policy: Policy, cwd: Path, *requests: PermissionRequested) -> list[str]:
-    return [policy.verdict(Asked.of(asked, str(cwd))).effect for asked in requests]
+    return [policy.decide(at(cwd, event)).effect for event in requests]
+
+
+def at(cwd: Path, event: PermissionRequested, *files: Path | str) -> PermissionRequest:
+    """The request of a session that works in `cwd`; `files` are those that its call was said to be about."""
+    return PermissionRequest(event, str(cwd), [str(file) for file in files])
+
+
+def settled(policy: Policy, cwd: Path, event: PermissionRequested, *files: Path | str) -> Answer | None:
+    """The answer that needs nobody to be asked."""
+    return policy.decide(at(cwd, event, *files)).answer()
 
 
 LS = request("Bash", command="ls")
@@ -83,14 +94,17 @@ class TestModes:
     def test_files_that_only_the_call_names_count_too(self, work: Path) -> None:
         patch = PermissionRequested(request_id="r1", tool_name="apply_patch", kind="edit", agent="codex")
         policy = Policy("edits")
-        assert policy.settled(patch, str(work), [str(work / "a.py")]) is not None
-        assert policy.settled(patch, str(work), [str(work / "a.py"), "/etc/hosts"]) is None
+        assert settled(policy, work, patch, work / "a.py") is not None
+        assert settled(policy, work, patch, work / "a.py", "/etc/hosts") is None
 
     @pytest.mark.parametrize("mode", ["plan", "never"])
     def test_a_denial_says_why(self, mode: Approve, work: Path) -> None:
-        verdict = Policy(mode).verdict(Asked.of(RM, str(work)))
-        assert verdict.rule == f"approve={mode}"
-        assert f"approve={mode}" in (verdict.message or "")
+        decision = Policy(mode).decide(at(work, RM))
+        assert (decision.rule, decision.by) == (f"approve={mode}", "policy")
+        assert f"approve={mode}" in (decision.message or "")
+        assert decision.answer() == Answer(
+            decision="deny", by="policy", rule=decision.rule, message=decision.message
+        )
 
 
 class TestRules:
@@ -109,7 +123,7 @@ class TestRules:
         )
         policy = Policy(mode, book)
         assert effects(policy, work, RM, MCP, EDIT) == ["deny", "allow", "ask"]
-        denied, allowed = (policy.verdict(Asked.of(asked, str(work))) for asked in (RM, MCP))
+        denied, allowed = (policy.decide(at(work, event)) for event in (RM, MCP))
         assert (denied.rule, denied.message) == ("rule 1 (mine)", "keep it")
         assert (allowed.rule, allowed.message) == ("rule 3 (mine)", None)
 
@@ -123,39 +137,34 @@ class TestRules:
 
     def test_a_denial_without_a_message_names_its_rule(self, work: Path) -> None:
         policy = Policy("all", Rulebook(("mine", [Rule(effect="deny", name="no edits", kind="edit")])))
-        verdict = policy.verdict(Asked.of(EDIT, str(work)))
-        assert (verdict.rule, verdict.message) == ("no edits (mine)", "Denied by a rule: no edits (mine).")
+        decision = policy.decide(at(work, EDIT))
+        assert (decision.rule, decision.message) == ("no edits (mine)", "Denied by a rule: no edits (mine).")
 
     def test_the_rules_of_dangerous_come_after_all_others(self, work: Path) -> None:
         policy = Policy("dangerous", Rulebook(("mine", [Rule(effect="deny", command="ls")])))
         assert effects(policy, work, LS, request("Bash", command="pwd")) == ["deny", "allow"]
-        verdict = policy.verdict(Asked.of(request("Bash", command="pwd"), str(work)))
-        assert verdict.rule == "commands that only look (approve=dangerous)"
+        decision = policy.decide(at(work, request("Bash", command="pwd")))
+        assert decision.rule == "commands that only look (approve=dangerous)"
 
 
-class TestSettled:
+class TestDecided:
     def test_it_depends_on_where_the_session_works(self, tmp_path: Path) -> None:
         policy = Policy("ask", Rulebook(("mine", [Rule(effect="allow", path="inside")])))
         edit = request("Edit", file_path=str(tmp_path / "one" / "a.py"))
-        decision = policy.settled(edit, str(tmp_path / "one"))
-        assert decision is not None
-        assert decision.response == Answer(request="r1", decision="allow")
-        assert (decision.by, decision.rule) == ("policy", "rule 1 (mine)")
-        assert policy.settled(edit, str(tmp_path / "two")) is None
+        answer = settled(policy, tmp_path / "one", edit)
+        assert answer == Answer(decision="allow", by="policy", rule="rule 1 (mine)")
+        assert settled(policy, tmp_path / "two", edit) is None
 
     def test_a_relative_path_is_one_of_the_session(self, tmp_path: Path) -> None:
         policy = Policy("ask", Rulebook(("mine", [Rule(effect="allow", path=f"{tmp_path}/one/*")])))
-        assert policy.settled(EDIT, str(tmp_path / "one")) is not None
-        assert policy.settled(EDIT, str(tmp_path / "two")) is None
-
-    def test_questions_are_for_people(self) -> None:
-        assert Policy("all").settled(QuestionAsked(request_id="q1"), None) is None
+        assert settled(policy, tmp_path / "one", EDIT) is not None
+        assert settled(policy, tmp_path / "two", EDIT) is None
 
     @pytest.mark.parametrize("path", ["a\0b", "a\ud83d", "~" * 5000, ""])
     def test_names_that_no_file_can_have(self, path: str, work: Path) -> None:
         rules = [Rule(effect="deny", path="secret"), Rule(effect="allow", path="src/**")]
-        for asked in (request("Edit", file_path=path), request("Bash", command=f"cat {path}")):
-            assert Policy("ask", Rulebook(("mine", rules))).settled(asked, str(work)) is None
+        for event in (request("Edit", file_path=path), request("Bash", command=f"cat {path}")):
+            assert settled(Policy("ask", Rulebook(("mine", rules))), work, event) is None
 
     def test_what_codex_runs_is_what_its_shell_is_told(self, work: Path) -> None:
         wrapped = request("shell", command="/bin/bash -lc 'git status && ls'")
@@ -178,27 +187,27 @@ class TestRemember:
 
     def test_once_is_not_remembered(self, work: Path, config: Path) -> None:
         policy = Policy()
-        policy.remember(RM, self.answer({"type": "setMode"}), str(work))
-        assert policy.settled(RM, str(work)) is None
+        policy.remember(at(work, RM), self.answer({"type": "setMode"}))
+        assert settled(policy, work, RM) is None
         assert not config.exists()
 
     def test_for_the_session(self, work: Path, config: Path) -> None:
         policy = Policy()
-        policy.remember(RM, self.answer("session"), str(work))
-        decision = policy.settled(RM, str(work))
-        assert decision is not None
-        assert decision.rule == "rule 1 (this session)"
-        assert policy.settled(request("Bash", command="rm x y"), str(work)) is None
-        assert Policy("ask", rulebook.load(str(work))).settled(RM, str(work)) is None
+        policy.remember(at(work, RM), self.answer("session"))
+        answer = settled(policy, work, RM)
+        assert answer is not None
+        assert answer.rule == "rule 1 (this session)"
+        assert settled(policy, work, request("Bash", command="rm x y")) is None
+        assert settled(Policy("ask", rulebook.load(str(work))), work, RM) is None
         assert not config.exists()
 
     def test_always_is_written_to_the_users_own_file_and_nowhere_else(
         self, work: Path, config: Path, tmp_path: Path
     ) -> None:
         policy = Policy()
-        policy.remember(RM, self.answer("always"), str(work))
-        policy.remember(EDIT, self.answer("always", decision="deny"), str(work))
-        assert policy.settled(RM, str(work)) is not None
+        policy.remember(at(work, RM), self.answer("always"))
+        policy.remember(at(work, EDIT), self.answer("always", decision="deny"))
+        assert settled(policy, work, RM) is not None
         assert [path for path in tmp_path.rglob("*") if path.is_file()] == [config]
         later = Policy("ask", rulebook.load(str(work)))
         assert effects(later, work, RM, EDIT, LS) == ["allow", "deny", "ask"]
@@ -206,7 +215,7 @@ class TestRemember:
 
     def test_a_denial_for_the_session(self, work: Path) -> None:
         policy = Policy("all")
-        policy.remember(RM, self.answer("session", decision="deny"), str(work))
+        policy.remember(at(work, RM), self.answer("session", decision="deny"))
         assert effects(policy, work, RM, LS) == ["deny", "allow"]
 
     @pytest.mark.parametrize(("option", "effect"), [("yes", "allow"), ("no", "deny")])
@@ -217,7 +226,7 @@ class TestRemember:
             PermissionOption(id="no", kind="reject_once"),
         ]
         policy = Policy()
-        policy.remember(asked, Answer(request="r1", option=option, remember=["session"]), str(work))
+        policy.remember(at(work, asked), Answer(request="r1", option=option, remember=["session"]))
         assert effects(policy, work, asked) == [effect]
 
 
@@ -242,20 +251,20 @@ class TestRuleLike:
     def test_the_same_call_and_no_other(
         self, asked: PermissionRequested, others: list[PermissionRequested], work: Path
     ) -> None:
-        rule = rule_like(asked, "allow", str(work))
-        assert matches(rule, Asked.of(asked, str(work)))
-        assert not any(matches(rule, Asked.of(other, str(work))) for other in others)
+        rule = rule_like(at(work, asked), "allow")
+        assert matches(rule, at(work, asked))
+        assert not any(matches(rule, at(work, other)) for other in others)
         assert rule.agent == "claude"
 
     def test_it_survives_the_file(self, work: Path, config: Path) -> None:
         asked = request("Bash", command='say "hi\\there"\n# \x7f é')
-        rule = rule_like(asked, "deny", str(work))
+        rule = rule_like(at(work, asked), "deny")
         rulebook.remember_always(rule)
         assert rulebook.read(config) == [rule]
         assert config.stat().st_mode & 0o777 == 0o600
 
     def test_half_a_character_does_not_spoil_the_file(self, work: Path, config: Path) -> None:
-        rulebook.remember_always(rule_like(request("Bash", command="say \ud83d"), "deny", str(work)))
+        rulebook.remember_always(rule_like(at(work, request("Bash", command="say \ud83d")), "deny"))
         assert [rule.line for rule in rulebook.read(config)] == ["say \ufffd"]
 
 
@@ -273,16 +282,16 @@ ASK = f"ask Bash {json.dumps({'command': 'make'})}"
 @pytest.mark.anyio
 @pytest.mark.parametrize("by_hand", [False, True])
 async def test_a_session_remembers_what_it_was_told(by_hand: bool) -> None:
-    asked: list[Request] = []
+    asked: list[PermissionRequest] = []
 
-    async def handler(request: Request, session: Session) -> Answer | None:
+    async def approve(request: PermissionRequest) -> Answer | Literal[Later.LATER]:
         asked.append(request)
         if by_hand:
             await session.answer("r1", "allow", remember=["session"])
-            return None
-        return Answer(request="r1", decision="allow", remember=["session"])
+            return LATER
+        return Answer(decision="allow", remember=["session"])
 
-    async with alone(toy_plan(), handler=handler) as session:
+    async with alone(toy_plan(), handlers=Handlers(approve=approve)) as session:
         assert await decided(session, ASK) == [("allowed", "client", None)]
         assert await decided(session, ASK) == [("allowed", "policy", "rule 1 (this session)")]
     assert len(asked) == 1
@@ -294,10 +303,10 @@ async def test_what_cannot_be_written_down_is_still_answered(
 ) -> None:
     config.parent.parent.write_text("no folder")
 
-    def handler(request: Request, session: Session) -> Answer:
-        return Answer(request="r1", decision="allow", remember=["always"])
+    def approve(request: PermissionRequest) -> Answer:
+        return Answer(decision="allow", remember=["always"])
 
-    async with alone(toy_plan(), handler=handler) as session:
+    async with alone(toy_plan(), handlers=Handlers(approve=approve)) as session:
         assert await decided(session, ASK) == [("allowed", "client", None)]
         assert await decided(session, ASK) == [("allowed", "policy", "rule 1 (this session)")]
     assert "holds for this session only" in caplog.text

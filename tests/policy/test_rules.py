@@ -9,13 +9,14 @@ from dragoman._model import toolnames
 from dragoman._model.errors import UsageError
 from dragoman._model.events import PermissionRequested
 from dragoman._policy import rulebook
-from dragoman._policy.rules import Asked, Rule, is_secret, matches
+from dragoman._policy.permission import PermissionRequest
+from dragoman._policy.rules import Rule, is_secret, matches
 
 
-def asked(tool: str, cwd: Path, agent: str = "claude", **input: Any) -> Asked:
+def asked(tool: str, cwd: Path, agent: str = "claude", **input: Any) -> PermissionRequest:
     kind = toolnames.kind_of(tool)
-    request = PermissionRequested(request_id="r", tool_name=tool, kind=kind, input=input, agent=agent)
-    return Asked.of(request, str(cwd))
+    event = PermissionRequested(request_id="r", tool_name=tool, kind=kind, input=input, agent=agent)
+    return PermissionRequest(event, str(cwd))
 
 
 class TestCommands:

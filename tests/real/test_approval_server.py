@@ -13,7 +13,7 @@ import pytest
 from anyio import to_thread
 
 from dragoman import Answer, PermissionRequested
-from dragoman._runtime import permission_socket
+from dragoman._runtime.permission_socket import permission_listener
 from dragoman.testing import Scenario, ScriptedModel, tool
 from tests.real.driving import PATIENCE, Pinned
 
@@ -107,7 +107,7 @@ async def test_asked_over_the_socket(
 
     socket = claude.home / "ask"
     with ScriptedModel([tool("Bash", command="mkdir sub"), "Done."]) as model, anyio.fail_after(PATIENCE):
-        async with permission_socket.listen(socket, handler):
+        async with permission_listener(socket, handler):
             await to_thread.run_sync(one_shot, claude, model, "--ask", str(socket))
         assert ("Not on a Sunday." in told(model)) == (made == [])
     assert [path.name for path in claude.cwd.iterdir()] == made

@@ -1,13 +1,11 @@
 """Several sessions in one process, each for itself."""
 
+import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import pytest
-from dragoman._runtime.blocking import BlockingSession
-from dragoman._runtime.player import play
-from dragoman._runtime.standing import Request
 
 from dragoman import blocking
 from dragoman._contract.invariants import broken
@@ -15,15 +13,18 @@ from dragoman._model.errors import AgentFailed, ProcessExited, SessionNotFound, 
 from dragoman._model.events import (
     Event,
     Message,
-    PermissionRequested,
     PermissionResolved,
     RunEnded,
     RunStarted,
     SessionStarted,
     TurnEnded,
 )
+from dragoman._model.frames import Exit
+from dragoman._policy.permission import PermissionRequest
 from dragoman._runtime.connection import Connection
+from dragoman._runtime.requests import LATER, Handlers, Later
 from dragoman._runtime.session import Session
+from dragoman._wire.machine import play
 from dragoman.api import connect
 from tests.runtime.recorders import Frames
 from tests.runtime.toy_agent import PLURAL, TOY
@@ -119,27 +120,27 @@ async def test_closing_one_leaves_the_others() -> None:
         assert agent.exit is None
 
 
-async def test_the_handler_is_told_which_session_asks() -> None:
+async def test_the_handler_is_told_which_session_asks(tmp_path: Path) -> None:
     asked = []
 
-    async def handler(request: Request, session: Session) -> bool:
-        asked.append((session.id, request.session))
-        return session.id == "s-2"
+    async def approve(request: PermissionRequest) -> bool:
+        asked.append((request.session, request.cwd))
+        return request.session == "s-2"
 
-    async with plural(handler=handler) as agent:
-        one, two = await agent.session(), await agent.session()
+    async with plural(handlers=Handlers(approve=approve)) as agent:
+        one, two = await agent.session(), await agent.session(tmp_path)
         assert said([event async for event in one.prompt("ask Bash")]) == ["deny"]
         assert said([event async for event in two.prompt("ask Bash")]) == ["allow"]
-    assert asked == [("s-1", "s-1"), ("s-2", "s-2")]
+    assert asked == [("s-1", os.getcwd()), ("s-2", str(tmp_path))]
 
 
 async def test_a_request_of_a_session_that_is_not_ours_is_denied() -> None:
     """Here one that we have left; the agent goes on with it."""
-    async with plural(handler=lambda request, session: True) as agent:
+    async with plural(handlers=Handlers(approve=lambda request: True)) as agent:
         one = await agent.session()
         everything = agent.events()
         stream = one.prompt("ask Bash")
-        agent.sessions.clear()
+        agent._requests.hosts.clear()
         assert said([event async for event in stream]) == ["deny"]
         async for event in everything:
             if isinstance(event, PermissionResolved):
@@ -169,7 +170,8 @@ async def test_a_recording_of_several_sessions_replays_alike() -> None:
         async for _ in two.prompt("say free"):
             pass
     assert recorder.launch is not None
-    replayed = list(play(recorder, ToyMachine(), recorder.launch, recorder.exit))
+    exit = recorder.exit or Exit()
+    replayed = list(play(recorder, ToyMachine(), recorder.launch, lambda: exit))
     assert replayed == [event async for event in everything]
 
 
@@ -217,9 +219,11 @@ async def test_an_agent_with_one_session_per_process_is_refused_at_once() -> Non
 
 
 def test_a_blocking_connection(tmp_path: Path) -> None:
-    def by_hand(request: object, session: BlockingSession) -> None:
-        assert isinstance(request, PermissionRequested)
-        assert session.answer(request.request_id, "allow" if session.id == "s-1" else "deny")
+    def by_hand(request: PermissionRequest) -> Literal[Later.LATER]:
+        session = one if request.session == "s-1" else two
+        assert session.id == request.session
+        assert session.answer(request.id, "allow" if session is one else "deny")
+        return LATER
 
     with blocking.connect(PLURAL, approve=by_hand) as agent:
         everything = agent.events()

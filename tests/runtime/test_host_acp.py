@@ -9,7 +9,8 @@ import pytest
 
 import dragoman
 from dragoman._files.recording import read_recording
-from dragoman._model.events import HostCalled, Message, PermissionRequested, ToolEnded
+from dragoman._model.events import HostCalled, Message, ToolEnded
+from dragoman._policy.permission import PermissionRequest
 from tests.dialects.acp.schemas import check
 from tests.runtime.toy_dialect import FAKES
 
@@ -61,16 +62,15 @@ async def test_a_terminal_is_the_output_of_its_tool(tmp_path: Path) -> None:
 async def test_what_its_tool_was_allowed_a_command_need_not_ask_again(tmp_path: Path) -> None:
     asked = []
 
-    def handler(request: object, session: object) -> bool:
-        if isinstance(request, PermissionRequested):
-            asked.append((request.tool_name, request.title))
+    def approve(request: PermissionRequest) -> bool:
+        asked.append(request.title)
         return True
 
     permission = ["session/request_permission", {"toolCall": CALL, "options": OPTIONS}]
     other = ["terminal/create", {"command": "true"}]
-    answers, result = await told([permission, RUN[0], other], tmp_path, handler=handler)
+    answers, result = await told([permission, RUN[0], other], tmp_path, approve=approve)
     assert [call.call_id for call in result.events if isinstance(call, HostCalled)] == ["c", None]
-    assert [title for _, title in asked] == [CALL["title"], "true"]
+    assert asked == [CALL["title"], "true"]
     assert [answer.get("terminalId") for answer in answers] == [None, "terminal-1", "terminal-2"]
 
 

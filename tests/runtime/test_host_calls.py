@@ -8,14 +8,15 @@ from typing import Any
 import anyio
 import psutil
 import pytest
-from dragoman._runtime.standing import Request, Standing
 
 from dragoman._model.commands import Answer, Reply
 from dragoman._model.config import Approve
-from dragoman._model.events import HostAnswered, HostCalled, Message, PermissionRequested, PermissionResolved
+from dragoman._model.events import HostAnswered, HostCalled, Message
+from dragoman._policy.permission import PermissionRequest
+from dragoman._policy.policy import Policy
 from dragoman._runtime.connection import Connection
 from dragoman._runtime.host.host import OFFERS, Host
-from dragoman._runtime.requests import Ruling, Verdict
+from dragoman._runtime.requests import LATER, Handlers, ServeReply
 from dragoman._runtime.session import Session
 from dragoman._wire import note_frames
 from dragoman.api import connect
@@ -42,7 +43,7 @@ async def answers(session: Session, *orders: str) -> list[Any]:
 
 
 async def test_files_and_terminals(tmp_path: Path) -> None:
-    async with plural(approve="all") as agent:
+    async with plural(policy=Policy("all")) as agent:
         session = await agent.session(tmp_path)
         everything = session.events()
         file = str(tmp_path / "new.txt")
@@ -99,7 +100,7 @@ async def test_writing_and_running_need_the_permission_that_a_tool_needs(
     tmp_path: Path, mode: Approve, write: bool, execute: bool
 ) -> None:
     (tmp_path / "file").write_text("old")
-    async with plural(approve=mode) as agent:
+    async with plural(policy=Policy(mode)) as agent:
         session = await agent.session(tmp_path)
         read, wrote, ran = await answers(
             session,
@@ -116,19 +117,18 @@ async def test_writing_and_running_need_the_permission_that_a_tool_needs(
 
 
 async def test_an_answer_for_the_session_holds_for_what_the_host_does(tmp_path: Path) -> None:
-    asked: list[Request] = []
+    asked: list[PermissionRequest] = []
 
-    def handler(request: Request, session: Session) -> bool | Answer:
-        if isinstance(request, HostCalled):
-            return True
+    def approve(request: PermissionRequest) -> Answer:
         asked.append(request)
-        return Answer(request=request.request_id, decision="allow", remember=["session"])
+        return Answer(decision="allow", remember=["session"])
 
-    async with plural(handler=handler) as agent:
+    async with plural(handlers=Handlers(approve=approve)) as agent:
         session = await agent.session(tmp_path)
         for path in ("one", "one", "two"):
             assert await answers(session, call("fs/write_text_file", path=path, content="x")) == [{}]
-    assert [request.title for request in asked if isinstance(request, PermissionRequested)] == ["one", "two"]
+    assert [request.title for request in asked] == ["one", "two"]
+    assert asked[0].paths == [str(tmp_path / "one")]
 
 
 async def test_a_read_only_session_changes_nothing(tmp_path: Path) -> None:
@@ -146,16 +146,17 @@ async def test_a_read_only_session_changes_nothing(tmp_path: Path) -> None:
 async def test_a_policy_for_tools_is_one_for_host_calls(tmp_path: Path) -> None:
     asked = []
 
-    async def policy(request: Request, session: Session) -> Verdict:
-        if isinstance(request, PermissionRequested):
-            asked.append((request.tool_name, request.kind, request.title, request.request_id))
-            if request.kind == "edit":
-                return Ruling(verdict=True, rule="edits are fine")
-            return Ruling(verdict=Answer(request=request.request_id, message="no commands"), rule="calm")
-        return Reply(request=request.request_id)
+    async def approve(request: PermissionRequest) -> Answer:
+        asked.append((request.event.tool_name, request.kind, request.title, request.id))
+        if request.kind == "edit":
+            return Answer(decision="allow", by="policy", rule="edits are fine")
+        return Answer(message="no commands", by="policy", rule="calm")
+
+    async def serve(call: HostCalled) -> Reply:
+        return Reply()
 
     recorder = Frames()
-    async with plural(handler=policy, recorder=recorder) as agent:
+    async with plural(handlers=Handlers(approve=approve, serve=serve), recorder=recorder) as agent:
         session = await agent.session(tmp_path)
         told = await answers(
             session,
@@ -170,47 +171,48 @@ async def test_a_policy_for_tools_is_one_for_host_calls(tmp_path: Path) -> None:
     assert note_frames.Decided(request="h3", by="policy", rule="calm") in recorder.notes()
 
 
-async def test_what_a_tool_was_allowed_its_host_call_need_not_ask() -> None:
-    standing = Standing()
-    request = PermissionRequested(request_id="r", call_id="c", session="s", kind="edit")
-    standing.follow([request, PermissionResolved(request_id="r", outcome="allowed", session="s")])
-    denied = PermissionRequested(request_id="q", call_id="d", session="s", kind="edit")
-    standing.follow([denied, PermissionResolved(request_id="q", outcome="denied", session="s")])
-    assert standing.allowed("s", "c")
-    assert not standing.allowed("s", "d")
-    assert not standing.allowed("other", "c")
-    assert not standing.allowed("s", None)
-
-
 @pytest.mark.parametrize(
-    ("verdict", "told"),
+    ("reply", "told"),
     [
+        (Reply(result={"content": "unsaved"}), {"content": "unsaved"}),
         (Reply(request="h2", result={"content": "unsaved"}), {"content": "unsaved"}),
-        (Reply(request="h2", error="not now"), "not now"),
-        (False, "The client refuses this call."),
-        (True, {"content": "saved"}),
-        (Reply(request="h2"), {"content": "saved"}),
+        (Reply(error="not now"), "not now"),
+        (None, {"content": "saved"}),
+        (Reply(), {"content": "saved"}),
     ],
 )
-async def test_the_handler_may_answer_instead(tmp_path: Path, verdict: Verdict, told: Any) -> None:
+async def test_the_handler_may_answer_instead(tmp_path: Path, reply: ServeReply, told: Any) -> None:
     (tmp_path / "file").write_text("saved")
-    async with plural(handler=lambda request, session: verdict) as agent:
+    async with plural(handlers=Handlers(serve=lambda call: reply)) as agent:
         session = await agent.session(tmp_path)
         assert await answers(session, call("fs/read_text_file", path="file")) == [told]
 
 
 async def test_a_handler_that_fails_refuses(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    def fails(request: Request, session: Session) -> bool:
+    def fails(call: HostCalled) -> Reply:
         raise ValueError("boom")
 
-    async with plural(handler=fails) as agent:
+    (tmp_path / "file").write_text("saved")
+    async with plural(handlers=Handlers(serve=fails)) as agent:
         session = await agent.session(tmp_path)
         [refusal] = await answers(session, call("fs/read_text_file", path="file"))
     assert "ValueError: boom" in refusal
 
 
+async def test_a_handler_that_returns_a_yes_or_no_fails(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whether the host serves the call or the handler refuses it could not be told apart."""
+    (tmp_path / "file").write_text("saved")
+    handlers = Handlers(serve=lambda call: True)  # type: ignore[arg-type, return-value]
+    async with plural(handlers=handlers) as agent:
+        session = await agent.session(tmp_path)
+        [refusal] = await answers(session, call("fs/read_text_file", path="file"))
+    assert "must return a Reply, None or LATER, not True" in refusal
+
+
 async def test_by_hand(tmp_path: Path) -> None:
-    async with plural(handler=lambda request, session: None) as agent:
+    async with plural(handlers=Handlers(serve=lambda call: LATER)) as agent:
         session = await agent.session(tmp_path)
         told = []
         async for event in session.prompt(call("fs/read_text_file", path="file")):
@@ -222,10 +224,7 @@ async def test_by_hand(tmp_path: Path) -> None:
 
 
 async def test_a_permission_that_nobody_answers_is_none(tmp_path: Path) -> None:
-    def later(request: Request, session: Session) -> Verdict:
-        return None if isinstance(request, PermissionRequested) else True
-
-    async with plural(handler=later) as agent:
+    async with plural(handlers=Handlers(approve=lambda request: LATER)) as agent:
         session = await agent.session(tmp_path)
         assert await answers(session, call("fs/write_text_file", path="file", content="x")) == [
             "Denied: nobody answered."
@@ -245,7 +244,7 @@ async def test_a_permission_that_nobody_answers_is_none(tmp_path: Path) -> None:
 async def test_a_call_that_lacks_something_is_refused(
     tmp_path: Path, method: str, params: dict[str, Any]
 ) -> None:
-    async with plural(approve="all") as agent:
+    async with plural(policy=Policy("all")) as agent:
         session = await agent.session(tmp_path)
         [refusal] = await answers(session, call(method, **params))
     assert refusal.startswith("Invalid params: ")
@@ -303,7 +302,7 @@ async def test_terminals_end_with_their_session_and_with_the_run(tmp_path: Path)
         found = psutil.Process().children(recursive=True)
         return [process for process in found if process.name() == "sleep"]
 
-    async with plural(approve="all") as agent:
+    async with plural(policy=Policy("all")) as agent:
         one, two = await agent.session(tmp_path), await agent.session(tmp_path)
         await answers(one, order)
         await answers(two, order)
@@ -316,5 +315,5 @@ async def test_terminals_end_with_their_session_and_with_the_run(tmp_path: Path)
 
 
 async def test_what_is_offered() -> None:
-    assert connect(PLURAL).run.machine.offers == OFFERS
-    assert connect(PLURAL, host=False).run.machine.offers == frozenset()
+    assert connect(PLURAL)._run.plan.options.offers == OFFERS
+    assert connect(PLURAL, host=False)._run.plan.options.offers == frozenset()

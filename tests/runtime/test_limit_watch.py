@@ -3,12 +3,13 @@
 from typing import Any
 
 import pytest
-from dragoman._runtime.player import play
 
 from dragoman._contract.invariants import broken
 from dragoman._model.errors import ProcessExited, UsageError
 from dragoman._model.events import Event, RunEnded, ToolStarted, TurnEnded
-from dragoman._runtime.limits import Limits
+from dragoman._model.frames import Exit
+from dragoman._policy.limits import Limits
+from dragoman._wire.machine import play
 from dragoman.api import ask
 from dragoman.api import open as open_session
 from tests.runtime.recorders import Frames
@@ -25,7 +26,8 @@ async def run(orders: str, **limits: Any) -> list[Event]:
         events = [event async for event in session.events()]
     assert broken(events) == []
     assert recorder.launch is not None
-    assert list(play(recorder, ToyMachine(), recorder.launch, recorder.exit)) == events
+    exit = recorder.exit or Exit()
+    assert list(play(recorder, ToyMachine(), recorder.launch, lambda: exit)) == events
     return events
 
 

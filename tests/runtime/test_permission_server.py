@@ -13,12 +13,12 @@ import pytest
 from anyio import to_thread
 
 from dragoman._model.commands import Answer
-from dragoman._model.events import PermissionRequested
+from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 from dragoman._policy.rulebook import Rulebook
 from dragoman._policy.rules import Rule
-from dragoman._runtime import permission_socket
 from dragoman._runtime.permission_server import asked_at, by_policy, requested, serve
+from dragoman._runtime.permission_socket import permission_listener
 
 RULES = Rulebook(
     ("mine", [Rule(effect="deny", command="rm", message="keep it"), Rule(effect="allow", command="ls")])
@@ -186,30 +186,31 @@ def test_the_last_line_may_lack_its_end() -> None:
 async def test_a_program_is_asked(
     verdict: Callable[[str], bool | Answer], answer: Any, tmp_path: Path
 ) -> None:
-    asked: list[PermissionRequested] = []
+    asked: list[PermissionRequest] = []
 
-    async def handler(request: PermissionRequested) -> bool | Answer:
+    async def handler(request: PermissionRequest) -> bool | Answer:
         asked.append(request)
-        return verdict(request.request_id)
+        return verdict(request.id)
 
     path = tmp_path / "ask"
     with anyio.fail_after(10):
-        async with permission_socket.listen(path, handler):
+        async with permission_listener(path, handler):
             assert path.stat().st_mode & 0o777 == 0o600
             [line] = await to_thread.run_sync(lambda: said(call(**MAKE), ask=str(path)))
     assert decision(line) == answer
     [request] = asked
-    assert (request.tool_name, request.kind, request.call_id) == ("Bash", "execute", "toolu_3")
+    assert (request.tool, request.kind, request.event.call_id) == ("Bash", "execute", "toolu_3")
+    assert (request.agent, request.commands) == ("claude", [["make"]])
     assert not path.exists()
 
 
 @pytest.mark.anyio
 async def test_what_a_rule_settles_reaches_nobody(tmp_path: Path) -> None:
-    async def handler(request: PermissionRequested) -> bool:
+    async def handler(request: PermissionRequest) -> bool:
         raise AssertionError("asked")
 
     with anyio.fail_after(10):
-        async with permission_socket.listen(tmp_path / "ask", handler):
+        async with permission_listener(tmp_path / "ask", handler):
             lines = await to_thread.run_sync(lambda: said(call(**LS), call(**RM), ask=str(tmp_path / "ask")))
     assert [decision(line)["behavior"] for line in lines] == ["allow", "deny"]
 
@@ -220,14 +221,14 @@ async def test_a_handler_that_fails_denies_and_the_next_is_heard(
 ) -> None:
     failures = iter([True, False])
 
-    async def handler(request: PermissionRequested) -> bool:
+    async def handler(request: PermissionRequest) -> bool:
         if next(failures):
             raise RuntimeError("out of order")
         return True
 
     path = str(tmp_path / "ask")
     with anyio.fail_after(10):
-        async with permission_socket.listen(path, handler):
+        async with permission_listener(path, handler):
             first = await to_thread.run_sync(asked_at, path, MAKE)
             second = await to_thread.run_sync(asked_at, path, MAKE)
     assert first["behavior"] == "deny"
@@ -238,14 +239,14 @@ async def test_a_handler_that_fails_denies_and_the_next_is_heard(
 @pytest.mark.anyio
 async def test_a_handler_is_asked_several_things_at_once(tmp_path: Path) -> None:
     both = anyio.Event()
-    waiting: list[PermissionRequested] = []
+    waiting: list[PermissionRequest] = []
 
-    async def handler(request: PermissionRequested) -> bool:
+    async def handler(request: PermissionRequest) -> bool:
         waiting.append(request)
         if len(waiting) == 2:
             both.set()
         await both.wait()
-        return request.tool_name == "Bash"
+        return request.tool == "Bash"
 
     path, answers = str(tmp_path / "ask"), {}
 
@@ -253,7 +254,7 @@ async def test_a_handler_is_asked_several_things_at_once(tmp_path: Path) -> None
         answers[tool] = await to_thread.run_sync(asked_at, path, {"tool_name": tool})
 
     with anyio.fail_after(10):
-        async with permission_socket.listen(path, handler), anyio.create_task_group() as tasks:
+        async with permission_listener(path, handler), anyio.create_task_group() as tasks:
             tasks.start_soon(ask, "Bash")
             tasks.start_soon(ask, "Edit")
     assert (answers["Bash"]["behavior"], answers["Edit"]["behavior"]) == ("allow", "deny")
@@ -261,11 +262,11 @@ async def test_a_handler_is_asked_several_things_at_once(tmp_path: Path) -> None
 
 @pytest.mark.anyio
 async def test_what_is_not_understood_is_denied(tmp_path: Path) -> None:
-    async def handler(request: PermissionRequested) -> bool:
+    async def handler(request: PermissionRequest) -> bool:
         return False
 
     with anyio.fail_after(10):
-        async with permission_socket.listen(tmp_path / "ask", handler):
+        async with permission_listener(tmp_path / "ask", handler):
             async with await anyio.connect_unix(tmp_path / "ask") as stream:
                 await stream.send(b"no json\n")
                 assert json.loads(await stream.receive())["behavior"] == "deny"

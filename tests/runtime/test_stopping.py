@@ -2,14 +2,17 @@
 
 import subprocess
 import sys
+from typing import Literal
 
 import anyio
 import psutil
 import pytest
 
-from dragoman._model.events import Event, Message, RunEnded, RunStarted, TurnEnded
+from dragoman._model.events import Event, Message, RunEnded, TurnEnded
 from dragoman._model.frames import Frame
+from dragoman._policy.permission import PermissionRequest
 from dragoman._runtime.process import stopping
+from dragoman._runtime.requests import LATER, Handlers, Later
 from dragoman._runtime.session import Session
 from dragoman._wire import note_frames
 from dragoman._wire.machine import Output
@@ -31,10 +34,7 @@ def alive(pid: int) -> bool:
 
 
 def pid_of(session: Session) -> int:
-    started = session.opening[0]
-    assert isinstance(started, RunStarted)
-    assert started.pid is not None
-    return started.pid
+    return session._run.child.pid
 
 
 async def text(session: Session, orders: str) -> str:
@@ -174,10 +174,11 @@ async def test_silence_while_nobody_asked_anything_is_none() -> None:
 
 
 async def test_a_handler_may_close_the_session_it_serves() -> None:
-    async def stop(request: object, session: Session) -> None:
+    async def stop(request: PermissionRequest) -> Literal[Later.LATER]:
         await session.close()
+        return LATER
 
-    async with alone(toy_plan(), handler=stop) as session:
+    async with alone(toy_plan(), handlers=Handlers(approve=stop)) as session:
         with anyio.fail_after(30):
             events = [event async for event in session.prompt("ask Bash\nwait")]
         assert isinstance(events[-1], TurnEnded)

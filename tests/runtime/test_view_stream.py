@@ -41,4 +41,4 @@ async def test_views_that_cannot_be() -> None:
             session.view("nothing")
         with pytest.raises(UsageError, match="claude, codex, gemini"):
             session.view("agent-event")
-        session.view("agent-event", agent_family="claude")
+        session.view("agent-event", vendor="claude")

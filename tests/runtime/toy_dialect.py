@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from dragoman._model.usage import Usage
 from dragoman._runtime.connection import Connection
 from dragoman._runtime.plan import LaunchPlan, Step
 from dragoman._runtime.session import Session
+from dragoman._wire.jsontext import Unknown, parse
 from dragoman._wire.machine import Machine
 
 FAKES = Path(__file__).parent.parent / "fake_agents"
@@ -53,58 +55,63 @@ class ToyMachine(Machine):
         commands.OpenSession,
     )
 
-    def on_out(self, line: bytes) -> None:
+    def read(self, line: bytes) -> Iterable[Any]:
+        return [parse(line)]
+
+    def on_message(self, message: dict[str, Any]) -> None:
         put = self.ledger.put
-        try:
-            message = json.loads(line)
-            self._enter(message)
-            match message:
-                case {"type": "hello", "session": session}:
-                    self.ledger.name_session(session)
-                    put(events.SessionStarted())
-                case {"type": "text", "text": text}:
-                    put(events.Message(role="assistant", text=text))
-                case {"type": "tool", "id": id, "name": name}:
-                    put(events.ToolStarted(call_id=id, name=name, kind=KINDS[name]))
-                    put(events.ToolEnded(call_id=id, status="completed"))
-                case {"type": "usage", "model": model, "tokens": tokens}:
-                    usage = Usage(input_tokens=tokens, total_tokens=tokens)
-                    put(events.UsageUpdated(scope="call", model=model, usage=usage))
-                case {"type": "ask", "id": id, "tool": tool}:
-                    kind, given = KINDS[tool], message.get("input")
-                    put(events.PermissionRequested(request_id=id, tool_name=tool, kind=kind, input=given))
-                case {"type": "withdraw", "id": id}:
-                    put(events.PermissionResolved(request_id=id, outcome="cancelled", by="agent"))
-                case {"type": "question", "id": id, "message": message}:
-                    put(events.QuestionAsked(request_id=id, message=message))
-                case {"type": "call", "id": id, "method": method}:
-                    put(events.HostCalled(request_id=id, method=method, params=message.get("params")))
-                case {"type": "ready"}:
-                    put(events.AgentReady(name="toy"))
-                case {"type": "refuses"}:
-                    put(events.Error(message="sign in first", scope="session"))
-                case {"type": "history", "text": text}:
-                    put(events.Message(role="assistant", text=text, replay=True))
-                case {"type": "opened", "id": id, "cwd": cwd}:
-                    put(events.SessionStarted(cwd=cwd))
-                    put(events.CommandEnded(request_id=id, command="open_session"))
-                case {"type": "refused", "id": id, "error": error}:
-                    why = events.ErrorInfo(message=error)
-                    put(events.CommandEnded(request_id=id, command="open_session", ok=False, error=why))
-                case {"type": "ack", "id": id, "command": command}:
-                    put(events.CommandEnded(request_id=id, command=command))
-                case {"type": "done", "tokens": int(tokens)}:
-                    put(events.TurnEnded(outcome="completed", usage=Usage(total_tokens=tokens)))
-                case {"type": "done"}:
-                    put(events.TurnEnded(outcome="completed"))
-                case {"type": "stopped"}:
-                    put(events.TurnEnded(outcome="cancelled"))
-                case {"type": "ping"}:
-                    self.owe(b'{"type":"pong"}')
-                case _:
-                    put(events.NativeUnknown())
-        except ValueError as error:
-            put(events.NativeInvalid(reason=str(error)))
+        self._enter(message)
+        match message:
+            case {"type": "hello", "session": session}:
+                self.ledger.name_session(session)
+                put(events.SessionStarted())
+            case {"type": "text", "text": text}:
+                put(events.Message(role="assistant", text=text))
+            case {"type": "tool", "id": id, "name": name}:
+                put(events.ToolStarted(call_id=id, name=name, kind=KINDS[name]))
+                put(events.ToolEnded(call_id=id, status="completed"))
+            case {"type": "usage", "model": model, "tokens": tokens}:
+                usage = Usage(input_tokens=tokens, total_tokens=tokens)
+                put(events.UsageUpdated(scope="call", model=model, usage=usage))
+            case {"type": "ask", "id": id, "tool": tool}:
+                kind, given = KINDS[tool], message.get("input")
+                put(events.PermissionRequested(request_id=id, tool_name=tool, kind=kind, input=given))
+            case {"type": "withdraw", "id": id}:
+                self.ledger.withdraw(id)
+            case {"type": "question", "id": id, "message": message}:
+                put(events.QuestionAsked(request_id=id, message=message))
+            case {"type": "call", "id": id, "method": method}:
+                put(events.HostCalled(request_id=id, method=method, params=message.get("params")))
+            case {"type": "ready"}:
+                put(events.AgentReady(name="toy"))
+            case {"type": "refuses"}:
+                put(events.Error(message="sign in first", scope="session"))
+            case {"type": "history", "text": text}:
+                put(events.Message(role="assistant", text=text, replay=True))
+            case {"type": "opened", "id": id, "cwd": cwd}:
+                put(events.SessionStarted(cwd=cwd))
+                put(events.CommandEnded(request_id=id, command="open_session"))
+            case {"type": "refused", "id": id, "error": error}:
+                why = events.ErrorInfo(message=error)
+                put(events.CommandEnded(request_id=id, command="open_session", ok=False, error=why))
+            case {"type": "ack", "id": id, "command": command}:
+                put(events.CommandEnded(request_id=id, command=command))
+            case {"type": "subagent", "id": id}:
+                put(events.SubagentStarted(call_id=id))
+            case {"type": "returned", "id": id}:
+                put(events.SubagentEnded(call_id=id))
+            case {"type": "begin"}:
+                put(events.TurnStarted(synthesized=True))
+            case {"type": "done", "tokens": int(tokens)}:
+                put(events.TurnEnded(outcome="completed", usage=Usage(total_tokens=tokens)))
+            case {"type": "done"}:
+                put(events.TurnEnded(outcome="completed"))
+            case {"type": "stopped"}:
+                put(events.TurnEnded(outcome="cancelled"))
+            case {"type": "ping"}:
+                self.owe(b'{"type":"pong"}')
+            case _:
+                self.take(Unknown(message))
 
     def _enter(self, message: dict[str, Any]) -> None:
         """The session that a line is about, where there are several."""

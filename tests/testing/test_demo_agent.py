@@ -94,13 +94,13 @@ async def test_the_whole_job(folder: Path, tmp_path: Path, host: bool) -> None:
 async def test_what_the_tool_was_allowed_the_host_does_without_asking_again(folder: Path) -> None:
     asked = []
 
-    async def handler(request: object, session: object) -> bool:
-        asked.append(type(request).__name__)
+    async def approve(request: dragoman.PermissionRequest) -> bool:
+        asked.append(request.tool)
         return True
 
-    result = await dragoman.ask(**QUICK, prompt=PROMPT, cwd=folder, handler=handler)
+    result = await dragoman.ask(**QUICK, prompt=PROMPT, cwd=folder, approve=approve)
     assert result.outcome == "completed"
-    assert asked.count("PermissionRequested") == 1
+    assert asked == ["edit_file"]
     assert (folder / "mean.py").read_text() == FIXED
 
 
@@ -114,10 +114,12 @@ async def test_a_denial(folder: Path, tmp_path: Path) -> None:
 
 
 async def test_a_client_that_does_not_write_fails_the_edit(folder: Path) -> None:
-    def no_writing(request: object, session: object) -> bool:
-        return not (isinstance(request, HostCalled) and request.method == "fs/write_text_file")
+    def no_writing(call: HostCalled) -> dragoman.Reply | None:
+        return dragoman.Reply(error="no writing here") if call.method == "fs/write_text_file" else None
 
-    result = await dragoman.ask(**QUICK, prompt=PROMPT, cwd=folder, handler=no_writing)
+    result = await dragoman.ask(
+        **QUICK, prompt=PROMPT, cwd=folder, approve=lambda request: True, serve=no_writing
+    )
     assert (folder / "mean.py").read_text() == BROKEN
     [failed] = [event.phase for event in result.events if isinstance(event, FileChanged)][1:]
     assert failed == "failed"
@@ -144,9 +146,7 @@ async def test_it_can_be_cancelled_and_goes_on(folder: Path, tmp_path: Path) -> 
 
 
 async def test_it_can_be_cancelled_while_it_asks(folder: Path) -> None:
-    async with dragoman.open(
-        **QUICK, cwd=folder, handler=lambda request, session: isinstance(request, HostCalled) or None
-    ) as session:
+    async with dragoman.open(**QUICK, cwd=folder, approve=lambda request: dragoman.LATER) as session:
         events = []
         async for event in session.prompt(PROMPT):
             events.append(event)
@@ -157,9 +157,7 @@ async def test_it_can_be_cancelled_while_it_asks(folder: Path) -> None:
 
 
 async def test_allowed_always_is_asked_once(folder: Path) -> None:
-    async with dragoman.open(
-        **QUICK, cwd=folder, handler=lambda request, session: isinstance(request, HostCalled) or None
-    ) as session:
+    async with dragoman.open(**QUICK, cwd=folder, approve=lambda request: dragoman.LATER) as session:
         asked = 0
         for _ in range(2):
             prepare(folder)

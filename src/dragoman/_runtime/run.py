@@ -81,8 +81,8 @@ class Run:
         self._started = 0.0
         self._frames = 0
         self._ids = count(1)
-        self._awaited: dict[str, str | None] = {}
-        """Commands that are not answered yet, and the sessions they are for."""
+        self._awaited = 0
+        """How many commands are not answered yet."""
 
     def start(self) -> None:
         """Start the agent. Raises SpawnFailed, or what the recorder raises if it cannot record."""
@@ -169,10 +169,6 @@ class Run:
         if events:
             if isinstance(events[-1], RunEnded):
                 self.result = events[-1]
-            if self._awaited:  # before anyone hears of it and asks whether we are busy
-                for event in events:
-                    if isinstance(event, CommandEnded):
-                        self._awaited.pop(event.request_id or "", None)
             self.fanout.put(cast("Sequence[AnyEvent]", events))
             if self.ledger.asked:
                 self._attend(self.ledger.take_requests())
@@ -210,22 +206,22 @@ class Run:
         id = self.say(command)
         if not isinstance(command, self.machine.awaited):
             return None
-        self._awaited[id] = command.session
+        self._awaited += 1
         try:
             async for event in stream:
                 if isinstance(event, CommandEnded) and event.request_id == id:
                     return event
         finally:
-            self._awaited.pop(id, None)
+            self._awaited -= 1
         raise self.gone(f"it answered {command.__struct_config__.tag}")
 
-    def busy(self, session: str | None = None) -> bool:
-        """A turn is open, or something we sent has not been taken up: in that session, else in any."""
-        if self.plan.one_shot and not self.ledger.turned:
-            return True
-        if self.machine.busy(session):
-            return True
-        return session in self._awaited.values() if session is not None else bool(self._awaited)
+    def at_work(self, session: str | None = None) -> bool:
+        """A turn is open or is still to come: in that session, else in any."""
+        return (self.plan.one_shot and not self.ledger.turned) or self.machine.busy(session)
+
+    def busy(self) -> bool:
+        """A turn is open or is still to come, or a command is not answered."""
+        return self.at_work() or self._awaited > 0
 
     def stop_for(self, reason: StopReason, detail: str | None = None) -> None:
         """Put on record why the run is about to be stopped."""

@@ -89,7 +89,7 @@ class Session:
         """Whether there is more to come: a turn is open or will be, for a prompt that is held, for a message that came
         too late for its turn, or for what a subagent in the background will find."""
         at_work = self._run.ledger.subagents and Capability.BACKGROUND in self.capabilities
-        return self._run.busy(self._id) or bool(at_work)
+        return self._run.at_work(self._id) or bool(at_work)
 
     @property
     def result(self) -> RunEnded | None:

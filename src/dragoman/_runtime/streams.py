@@ -152,6 +152,10 @@ class DoneStream(EventStream):
             self._done = True
             super().end()
 
+    async def aclose(self) -> None:
+        self.listens, self._rest = False, []
+        await super().aclose()
+
     def drain(self) -> list[AnyEvent]:
         taken, self._rest = [*super().drain(), *self._rest], []
         return taken
