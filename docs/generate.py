@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeGuard, is_typeddict
 from msgspec import Struct
 
 import dragoman
-from dragoman import blocking, testing
+from dragoman import blocking, testing, untether
 from dragoman._model import content, events, usage
 from dragoman._model.config import SessionConfig
 
@@ -125,7 +125,7 @@ def event_section(title: str, cls: type, *shared: type) -> str:
 API_HEAD = """\
 # The Python API
 
-What is public is `dragoman`, `dragoman.blocking` and `dragoman.testing`, each with the names on this page; whatever else
+What is public is `dragoman`, `dragoman.blocking`, `dragoman.testing` and `dragoman.untether`, each with the names on this page; whatever else
 can be imported may change at any time. This page is made from the code (`python docs/generate.py`)."""
 
 GROUPS = {
@@ -164,7 +164,7 @@ def api_page() -> str:
         if names:
             render = event_rows if title == "Events" else sections
             parts += [f"## {title}", render(dragoman, names)]
-    for module in (blocking, testing):
+    for module in (blocking, testing, untether):
         words, _, _ = (module.__doc__ or "").partition("\n\n")
         parts += [f"# {module.__name__}", words, sections(module, module.__all__)]
     return paragraphs(*parts) + "\n"

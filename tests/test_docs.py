@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman import blocking, testing
+from dragoman import blocking, testing, untether
 from dragoman._model import events
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -36,10 +36,12 @@ def test_the_api_reference_names_what_is_public_and_nothing_else() -> None:
         name: sorted(re.findall(r"^(?:### |\| )`(\w+)`", words, re.MULTILINE))
         for name, words in zip(parts[::2], parts[1::2], strict=True)
     }
-    assert told == {module.__name__: sorted(module.__all__) for module in (dragoman, blocking, testing)}
+    assert told == {
+        module.__name__: sorted(module.__all__) for module in (dragoman, blocking, testing, untether)
+    }
 
 
-@pytest.mark.parametrize("module", [dragoman, blocking, testing])
+@pytest.mark.parametrize("module", [dragoman, blocking, testing, untether])
 def test_what_is_public_says_what_it_is(module: ModuleType) -> None:
     """Events say it by their fields, in events.md."""
     values = {name: getattr(module, name) for name in module.__all__}

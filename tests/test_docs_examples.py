@@ -12,7 +12,6 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -25,8 +24,7 @@ from dragoman import _agents
 from dragoman._agents import acp, demo
 from dragoman._agents.agent import Agent
 from dragoman._model.config import SessionConfig
-from dragoman._projections import untether
-from dragoman._runtime.plan import Plan
+from dragoman._runtime.plan import LaunchPlan
 from dragoman.testing._demo_agent import prepare
 from tests.runtime.toy_dialect import FAKES
 
@@ -81,11 +79,11 @@ BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 # --- the agents behind the names -----------------------------------------------------------------------------
 
 
-def demo_plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+def demo_plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     return demo.plan(structs.replace(config, native={"pace": 0}), executable, dialect)
 
 
-def asker_plan(config: SessionConfig, executable: str, dialect: str) -> Plan:
+def asker_plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     row = acp.Row("Asks for everything", (executable,))
     return acp.plan(config, row, [executable, "-I", str(FAKES / "acp_asker.py")])
 
@@ -156,16 +154,10 @@ async def a_bot(block: Block) -> AsyncIterator[Callable[[Mapping[str, str]], str
     yield run
 
 
-@asynccontextmanager
-async def the_untether_view(block: Block) -> AsyncIterator[ModuleType]:
-    yield untether
-
-
 GIVEN: dict[str, Callable[[Block], AbstractAsyncContextManager[Any]]] = {
     "events": some_events,
     "session": open_session,
     "my_bot": a_bot,
-    "untether": the_untether_view,
 }
 
 

@@ -27,7 +27,7 @@ class EventStream:
         self._wake: anyio.Event | None = None
         self._over = False
         self._error: DragomanError | None = None
-        self.listens = True
+        self.listens: bool = True
         """It wants to be given more."""
 
     def __aiter__(self) -> "EventStream":
@@ -153,7 +153,8 @@ class DoneStream(EventStream):
             super().end()
 
     async def aclose(self) -> None:
-        self.listens, self._rest = False, []
+        self.listens = False
+        self._rest = []
         await super().aclose()
 
     def drain(self) -> list[AnyEvent]:

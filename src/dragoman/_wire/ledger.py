@@ -93,15 +93,15 @@ class Ledger:
         """What the frame at hand says the time is."""
         self.outcome: ev.TurnOutcome | None = None
         """How the last turn ended."""
-        self.heard_client = False
+        self.heard_client: bool = False
         """Some frame was the client's: the answers to requests are in the stream."""
-        self.keeps_lines = False
+        self.keeps_lines: bool = False
         """The first event of each frame that the agent wrote carries its exact text."""
-        self.frame_named = False
+        self.frame_named: bool = False
         """Some event has named the frame at hand."""
         self.session: str | None = None
         """The id of the first session, as it is called now."""
-        self.ready = False
+        self.ready: bool = False
         """agent.ready was said."""
         self.refusal: ev.Error | None = None
         """The error that says that it will never be."""

@@ -62,12 +62,12 @@ class Machine(ABC):
     """The agent leaves tools open: those of a turn are closed with it."""
 
     def __init__(self, agent: str = "") -> None:
-        self.ledger = Ledger(tools_end_with_turns=self.tools_end_with_turns)
-        self.agent = agent
-        self.options = StartOptions()
-        self.resumed = False
+        self.ledger: Ledger = Ledger(tools_end_with_turns=self.tools_end_with_turns)
+        self.agent: str = agent
+        self.options: StartOptions = StartOptions()
+        self.resumed: bool = False
         """The run goes on with an earlier session."""
-        self.finished = False
+        self.finished: bool = False
         """The agent has said its last word: its process has only to exit."""
         self._held: deque[Prompt | Compact] = deque()
         """Prompts that cannot be sent yet."""

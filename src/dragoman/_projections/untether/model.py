@@ -21,6 +21,8 @@ class ResumeToken(Struct, frozen=True, omit_defaults=True):
 
 
 class Action(Struct, frozen=True):
+    """One thing that the agent did, or a note."""
+
     id: str
     """Stable, and unique within a run."""
     kind: ActionKind

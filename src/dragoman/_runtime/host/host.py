@@ -33,7 +33,7 @@ class Place:
     """A place in a queue: it is its turn when those before it are done."""
 
     def __init__(self, before: anyio.Event | None) -> None:
-        self.done = anyio.Event()
+        self.done: anyio.Event = anyio.Event()
         self._before = before
 
     async def __aenter__(self) -> None:
@@ -50,7 +50,7 @@ class Host:
     """The files and terminals of one session. `roots` are its directories, the first is where it works."""
 
     def __init__(self, roots: Sequence[str], env: Mapping[str, str], *, read_only: bool = False) -> None:
-        self.cwd = roots[0] if roots else None
+        self.cwd: str | None = roots[0] if roots else None
         """Where the session works."""
         self._files = Files(roots)
         self._terminals = Terminals(self._files, env)
