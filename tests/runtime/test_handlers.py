@@ -438,8 +438,12 @@ async def test_what_answers_no_question_cancels_it(reply: Any, caplog: pytest.Lo
 async def test_questions_are_for_people(mode: Approve) -> None:
     """No mode answers them, and a handler of permissions does not hear them."""
     heard = []
-    handlers = Handlers(approve=lambda request: bool(heard.append(request)))
-    session = alone(toy_plan(), policy=Policy(mode), handlers=handlers)
+
+    def approve(request: PermissionRequest) -> bool:
+        heard.append(request)
+        return True
+
+    session = alone(toy_plan(), policy=Policy(mode), handlers=Handlers(approve=approve))
     told, event = await outcome(session, "question which colour?")
     assert isinstance(event, QuestionAnswered)
     assert (told["action"], told["rule"], heard) == ("cancelled", "no handler", [])

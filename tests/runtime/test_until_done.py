@@ -75,7 +75,7 @@ async def test_drain_gives_what_was_not_iterated_too() -> None:
         async for event in stream:
             if isinstance(event, TurnStarted):
                 break
-        async for event in session.until_done():
+        async for _ in session.until_done():
             pass
     rest = stream.drain()
     assert said(rest) == ["one"]
@@ -144,13 +144,13 @@ async def test_two_may_listen_at_once() -> None:
 
 async def test_a_command_that_is_not_answered_is_nothing_to_wait_for() -> None:
     """Its answer may never come, and nothing is said when one gives up waiting for it."""
-    async with alone(toy_plan("stubborn.py", stop=(("SIGKILL", 5.0),))) as session:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(session.set_mode, "plan")
-            await anyio.wait_all_tasks_blocked()
-            assert not session.busy
-            assert not any([isinstance(event, RunEnded) async for event in session.until_done()])
-            tasks.cancel_scope.cancel()
+    plan = toy_plan("stubborn.py", stop=(("SIGKILL", 5.0),))
+    async with alone(plan) as session, anyio.create_task_group() as tasks:
+        tasks.start_soon(session.set_mode, "plan")
+        await anyio.wait_all_tasks_blocked()
+        assert not session.busy
+        assert not any([isinstance(event, RunEnded) async for event in session.until_done()])
+        tasks.cancel_scope.cancel()
 
 
 async def test_an_interrupted_turn_ends_it_however_late_the_interrupt_is_answered() -> None:

@@ -14,6 +14,7 @@ import dragoman
 from dragoman._agents.demo import PROGRAM
 from dragoman._contract.invariants import broken
 from dragoman._files.recording import read_recording
+from dragoman._model.commands import Reply
 from dragoman._model.events import (
     AgentReady,
     Delta,
@@ -27,6 +28,8 @@ from dragoman._model.events import (
     PlanUpdated,
     TurnEnded,
 )
+from dragoman._policy.permission import PermissionRequest
+from dragoman._runtime.requests import LATER
 from dragoman.testing._demo_agent import BROKEN, NEW, OLD, PROMPT, prepare
 from tests.dialects.acp.schemas import check
 
@@ -94,13 +97,13 @@ async def test_the_whole_job(folder: Path, tmp_path: Path, host: bool) -> None:
 async def test_what_the_tool_was_allowed_the_host_does_without_asking_again(folder: Path) -> None:
     asked = []
 
-    async def approve(request: dragoman.PermissionRequest) -> bool:
-        asked.append(request.tool)
+    async def approve(request: PermissionRequest) -> bool:
+        asked.append(request)
         return True
 
     result = await dragoman.ask(**QUICK, prompt=PROMPT, cwd=folder, approve=approve)
     assert result.outcome == "completed"
-    assert asked == ["edit_file"]
+    assert [request.paths for request in asked] == [[str(folder / "mean.py")]]
     assert (folder / "mean.py").read_text() == FIXED
 
 
@@ -114,8 +117,8 @@ async def test_a_denial(folder: Path, tmp_path: Path) -> None:
 
 
 async def test_a_client_that_does_not_write_fails_the_edit(folder: Path) -> None:
-    def no_writing(call: HostCalled) -> dragoman.Reply | None:
-        return dragoman.Reply(error="no writing here") if call.method == "fs/write_text_file" else None
+    def no_writing(call: HostCalled) -> Reply | None:
+        return Reply(error="not here") if call.method == "fs/write_text_file" else None
 
     result = await dragoman.ask(
         **QUICK, prompt=PROMPT, cwd=folder, approve=lambda request: True, serve=no_writing
@@ -146,7 +149,7 @@ async def test_it_can_be_cancelled_and_goes_on(folder: Path, tmp_path: Path) -> 
 
 
 async def test_it_can_be_cancelled_while_it_asks(folder: Path) -> None:
-    async with dragoman.open(**QUICK, cwd=folder, approve=lambda request: dragoman.LATER) as session:
+    async with dragoman.open(**QUICK, cwd=folder, approve=lambda request: LATER) as session:
         events = []
         async for event in session.prompt(PROMPT):
             events.append(event)
@@ -157,7 +160,7 @@ async def test_it_can_be_cancelled_while_it_asks(folder: Path) -> None:
 
 
 async def test_allowed_always_is_asked_once(folder: Path) -> None:
-    async with dragoman.open(**QUICK, cwd=folder, approve=lambda request: dragoman.LATER) as session:
+    async with dragoman.open(**QUICK, cwd=folder, approve=lambda request: LATER) as session:
         asked = 0
         for _ in range(2):
             prepare(folder)

@@ -5,25 +5,56 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman._wire.jsonrpc import Notification, Peer, Request, Response, RpcError
+from dragoman._wire.jsonrpc import Call, Notification, Peer, Request, Response, RpcError
 from dragoman._wire.jsontext import Invalid
 
 
 def test_two_peers_talk() -> None:
     here, there = Peer(), Peer()
-    [asked] = there.receive(here.request("add", {"a": 1}))
+    line = here.request("add", {"a": 1})
+    here.sent(line)
+    [asked] = there.receive(line)
     assert asked == Request(0, "add", {"a": 1})
     [answer] = here.receive(there.answer(0, 2))
-    assert answer == Response(0, "add", {"a": 1}, 2)
+    assert answer == Response(0, "add", {"a": 1}, result=2)
 
 
 def test_the_two_id_spaces_do_not_mix() -> None:
     here = Peer(version=None)
-    here.request("ours", id=0)
+    here.sent(here.request("ours", id=0))
     [theirs] = here.receive(b'{"id":0,"method":"theirs"}')
     assert theirs == Request(0, "theirs")
     [answer] = here.receive(b'{"id":0,"result":{}}')
-    assert answer == Response(0, "ours", None, {})
+    assert answer == Response(0, "ours", result={})
+
+
+def test_a_request_is_in_flight_from_when_it_is_sent_until_it_is_answered() -> None:
+    """A line that was only made may never be written."""
+    here, there = Peer(), Peer()
+    line = here.request("add", {"a": 1})
+    assert here.in_flight == {}
+    here.sent(line)
+    assert here.in_flight == {0: Call("add", {"a": 1})}
+    there.sent(there.notify("n"))
+    there.sent(there.answer(0, 2))
+    assert there.in_flight == {}
+    here.receive(there.answer(0, 2))
+    assert here.in_flight == {}
+    assert here.receive(there.answer(0, 2)) == [Response(0, result=2)]
+
+
+def test_each_request_has_a_number_of_its_own() -> None:
+    peer = Peer()
+    lines = [peer.request("a"), peer.request("b", id="mine"), peer.request("c")]
+    assert [json.loads(line)["id"] for line in lines] == [0, "mine", 1]
+
+
+def test_an_answer_brings_back_what_its_request_was_for() -> None:
+    peer = Peer()
+    peer.sent(peer.request("add", {"a": 1}))
+    peer.in_flight[0].context = "the sum"
+    [answer] = peer.receive(b'{"id":0,"result":2}')
+    assert answer == Response(0, "add", {"a": 1}, "the sum", 2)
 
 
 def test_an_answer_to_nothing_has_no_method() -> None:
@@ -32,10 +63,10 @@ def test_an_answer_to_nothing_has_no_method() -> None:
 
 def test_a_refusal() -> None:
     here, there = Peer(), Peer()
-    here.request("x")
+    here.sent(here.request("x"))
     [answer] = here.receive(there.refuse(0, "no such method"))
     assert isinstance(answer, Response)
-    assert answer.error == RpcError(-32601, "no such method")
+    assert (answer.method, answer.error) == ("x", RpcError(-32601, "no such method"))
 
 
 def test_the_version_key_is_sent_or_not() -> None:
@@ -53,7 +84,9 @@ def test_what_we_sent_is_known_in_a_replay() -> None:
     recorded, replayed = Peer(), Peer()
     line = recorded.request("initialize", {"v": 1}, id="start")
     assert replayed.sent(line) == [Request("start", "initialize", {"v": 1})]
-    assert replayed.receive(b'{"id":"start","result":1}') == [Response("start", "initialize", {"v": 1}, 1)]
+    assert replayed.receive(b'{"id":"start","result":1}') == [
+        Response("start", "initialize", {"v": 1}, result=1)
+    ]
 
 
 @given(st.binary() | st.from_regex(r'\{"(id|method|result|error)":(1|"x"|null|\{\}|\[\])\}').map(str.encode))

@@ -91,7 +91,7 @@ class Ledger:
         """What the frame at hand is called in its dialect, if it turns out to say nothing."""
         self.agent_time: str | None = None
         """What the frame at hand says the time is."""
-        self.outcome: ev.TurnOutcome | None = None
+        self._outcome: ev.TurnOutcome | None = None
         """How the last turn ended."""
         self.heard_client: bool = False
         """Some frame was the client's: the answers to requests are in the stream."""
@@ -109,12 +109,11 @@ class Ledger:
         """What the agent asked and nobody answered, by request id."""
         self.asked: list[Request] = []
         """Those among them that nobody has looked at."""
-        self.out: list[Event] = []
-        """The events that nobody has taken."""
         self.subagents: dict[str, ev.SubagentStarted] = {}
         """Those at work, by call id or agent id."""
         self._tools_end_with_turns = tools_end_with_turns
         self._books = Books()
+        self._out: list[Event] = []
         self._launch = Launch(agent="", dialect="")
         self._frame: Frame | None = None
         self._at: float | None = None
@@ -201,6 +200,11 @@ class Ledger:
         else:
             self._stopping = note
 
+    def take(self) -> list[Event]:
+        """The events since the last call."""
+        taken, self._out = self._out, []
+        return taken
+
     def take_requests(self) -> list[Request]:
         """The requests since the last call that still want an answer."""
         asked, self.asked = self.asked, []
@@ -248,8 +252,8 @@ class Ledger:
             return "timeout"
         if reason == "limited":
             return "limited"
-        if self.outcome is not None:
-            return "failed" if self.outcome == "refused" else self.outcome
+        if self._outcome is not None:
+            return "failed" if self._outcome == "refused" else self._outcome
         if reason is not None or exit.code == 0:
             return "completed"
         if exit.signal is not None:
@@ -367,7 +371,7 @@ class Ledger:
                 self.frame_named = True
                 if self.keeps_lines and frame.dir == "out":
                     attach(event, frame)
-        self.out.append(event)
+        self._out.append(event)
 
     # --- the agent, its sessions and turns ---------------------------------------------------------------
 
@@ -421,7 +425,7 @@ class Ledger:
         self._emit(event)
         self.open_turns.discard(event.session)
         book.allowed.clear()
-        self.outcome = event.outcome
+        self._outcome = event.outcome
         if event.usage is not None:
             self._usage = added(self._usage, event.usage) if self._usage is not None else event.usage
         if event.cost_usd is not None:

@@ -248,8 +248,7 @@ class Machine(ABC):
 
     def _output(self) -> Output:
         lines, self._answers = self._answers, []
-        events, self.ledger.out = self.ledger.out, []
-        return Output(events, lines)
+        return Output(self.ledger.take(), lines)
 
 
 def play(

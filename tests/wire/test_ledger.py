@@ -1,0 +1,349 @@
+"""What the ledger knows is open, and that it knows no more than that."""
+
+from typing import Any
+
+import pytest
+
+from dragoman._contract.invariants import broken
+from dragoman._model import events as ev
+from dragoman._model.errors import UsageError
+from dragoman._model.events import Event
+from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._wire import note_frames
+from dragoman._wire.ledger import Ledger
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    """The books of a run with a session that has a name."""
+    ledger = Ledger()
+    ledger.begin(Launch(agent="toy", dialect="toy"))
+    ledger.name_session("s")
+    ledger.take()
+    return ledger
+
+
+def put(ledger: Ledger, *events: Event) -> list[Event]:
+    """What comes of these."""
+    for event in events:
+        ledger.put(event)
+    return ledger.take()
+
+
+def tags(events: list[Event]) -> list[str]:
+    return [str(event.__struct_config__.tag) for event in events]
+
+
+def permission(id: str = "r", call: str | None = "c", **fields: Any) -> ev.PermissionRequested:
+    return ev.PermissionRequested(request_id=id, call_id=call, **fields)
+
+
+# --- tools ---------------------------------------------------------------------------------------------------
+
+
+def test_only_tools_that_are_open_are_kept(ledger: Ledger) -> None:
+    put(ledger, *(ev.ToolStarted(call_id=str(n), name="Bash") for n in range(100)))
+    book = ledger._books["s"]
+    assert len(book.tools) == 100
+    put(ledger, *(ev.ToolEnded(call_id=str(n), status="completed") for n in range(100)))
+    assert book.tools == {}
+    assert book.ended == {(str(n), False) for n in range(100)}
+    assert not ledger.tool_open("7")
+    assert ledger.tool_known("7")
+    assert not ledger.tool_known("100")
+
+
+def test_what_is_said_of_a_tool_that_has_ended_is_late(ledger: Ledger) -> None:
+    put(ledger, ev.ToolStarted(call_id="c", name="Bash"), ev.ToolEnded(call_id="c", status="completed"))
+    said = put(
+        ledger,
+        ev.ToolUpdated(call_id="c", output="more"),
+        ev.ToolStarted(call_id="c", name="Bash", title="again"),
+        ev.ToolEnded(call_id="c", status="failed", output="twice"),
+    )
+    assert tags(said) == ["tool.updated"] * 3
+    assert all(isinstance(event, ev.ToolUpdated) and event.late for event in said)
+
+
+def test_a_tool_that_nobody_announced_is_begun(ledger: Ledger) -> None:
+    begun, ended = put(ledger, ev.ToolEnded(call_id="c", status="completed"))
+    assert isinstance(begun, ev.ToolStarted)
+    assert (begun.name, begun.synthesized, ended.synthesized) == ("unknown", True, False)
+    assert not ledger.tool_open("c")
+
+
+def test_what_is_played_back_is_another_tool(ledger: Ledger) -> None:
+    put(ledger, ev.ToolStarted(call_id="c", name="Bash", replay=True))
+    assert ledger.tool_open("c", replay=True)
+    assert not ledger.tool_open("c")
+    assert tags(put(ledger, ev.ToolStarted(call_id="c", name="Bash"))) == ["tool.started"]
+
+
+def test_each_session_has_its_own_tools(ledger: Ledger) -> None:
+    put(ledger, ev.ToolStarted(call_id="c", name="Bash"))
+    put(ledger, ev.ToolStarted(call_id="c", name="Bash", session="other"))
+    put(ledger, ev.ToolEnded(call_id="c", status="completed"))
+    assert not ledger.tool_open("c")
+    assert ledger.tool_open("c", "other")
+
+
+def test_the_files_of_a_tool_are_known_while_it_is_open(ledger: Ledger) -> None:
+    locations = [ev.Location(path="/a")]
+    put(
+        ledger,
+        ev.ToolStarted(call_id="c", name="Edit", locations=locations),
+        ev.FileChanged(call_id="c", path="/b", change="modified", move_to="/d", phase="proposed"),
+        ev.FileChanged(call_id="c", path="/e", change="modified", phase="applied"),
+        ev.FileChanged(path="/f", change="modified", phase="proposed"),
+    )
+    assert ledger.tool_paths("s", "c") == ["/a", "/b", "/d"]
+    assert ledger.tool_paths("other", "c") == ledger.tool_paths("s", None) == []
+    put(ledger, ev.ToolEnded(call_id="c", status="completed"))
+    assert ledger.tool_paths("s", "c") == []
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_tools_end_with_turns_where_that_is_the_rule(ends: bool) -> None:
+    ledger = Ledger(tools_end_with_turns=ends)
+    put(ledger, ev.TurnStarted(), ev.ToolStarted(call_id="c", name="Bash"))
+    said = put(ledger, ev.TurnEnded(outcome="completed"))
+    assert tags(said) == (["tool.ended"] if ends else []) + ["turn.ended"]
+    assert ledger.tool_open("c") is not ends
+
+
+# --- requests ------------------------------------------------------------------------------------------------
+
+
+def test_a_request_carries_what_the_dialect_must_know(ledger: Ledger) -> None:
+    request = permission()
+    ledger.ask(request, native={"id": 7})
+    assert ledger.requests["r"].event is request
+    assert ledger.pending("r").native == {"id": 7}
+    assert (ledger.pending("r").session, request.session) == ("s", "s")
+    put(ledger, ev.PermissionResolved(request_id="r", outcome="allowed"))
+    assert ledger.requests == {}
+
+
+def test_who_answers_what_is_not_asked_is_told(ledger: Ledger) -> None:
+    with pytest.raises(UsageError, match="no open request is called 'r': it was answered or withdrawn"):
+        ledger.pending("r")
+
+
+@pytest.mark.parametrize(
+    ("request_", "answer"),
+    [
+        (permission(), ev.PermissionResolved(request_id="r", outcome="denied")),
+        (ev.QuestionAsked(request_id="r"), ev.QuestionAnswered(request_id="r", action="accepted")),
+        (ev.HostCalled(request_id="r", method="m"), ev.HostAnswered(request_id="r")),
+    ],
+)
+def test_every_request_is_answered_once(ledger: Ledger, request_: ev.Request, answer: Event) -> None:
+    assert tags(put(ledger, request_, answer)) == tags([request_, answer])
+    assert put(ledger, answer) == []
+    others = [
+        ev.PermissionResolved(request_id="r", outcome="denied"),
+        ev.QuestionAnswered(request_id="r", action="accepted"),
+        ev.HostAnswered(request_id="r"),
+    ]
+    put(ledger, request_)
+    assert put(ledger, *(other for other in others if type(other) is not type(answer))) == []
+    assert ledger.wants(request_)
+
+
+def test_a_request_said_twice_is_one(ledger: Ledger) -> None:
+    assert tags(put(ledger, permission(), permission())) == ["permission.requested"]
+    assert len(ledger.take_requests()) == 1
+
+
+def test_it_wants_an_answer_to_this_very_request(ledger: Ledger) -> None:
+    first, second = permission(), permission()
+    put(ledger, first, ev.PermissionResolved(request_id="r", outcome="allowed"), second)
+    assert not ledger.wants(first)
+    assert ledger.wants(second)
+
+
+def test_what_still_wants_an_answer_is_told_once(ledger: Ledger) -> None:
+    put(ledger, permission("a"), permission("b"), ev.PermissionResolved(request_id="a", outcome="allowed"))
+    put(ledger, permission("played back", replay=True))
+    assert [request.request_id for request in ledger.take_requests()] == ["b"]
+    assert ledger.take_requests() == []
+    assert set(ledger.requests) == {"b", "played back"}
+
+
+@pytest.mark.parametrize("synthesized", [False, True])
+def test_a_request_may_be_withdrawn(ledger: Ledger, synthesized: bool) -> None:
+    put(ledger, permission("p"), ev.QuestionAsked(request_id="q"), ev.HostCalled(request_id="h", method="m"))
+    for id in ("p", "q", "h", "unknown"):
+        ledger.withdraw(id, synthesized=synthesized)
+    permission_, question, call = ledger.take()
+    assert isinstance(permission_, ev.PermissionResolved)
+    assert (permission_.outcome, permission_.by) == ("cancelled", "agent")
+    assert isinstance(question, ev.QuestionAnswered)
+    assert question.action == "cancelled"
+    assert isinstance(call, ev.HostAnswered)
+    assert call.error is not None
+    assert call.error.message == "withdrawn by the agent"
+    assert {event.synthesized for event in (permission_, question, call)} == {synthesized}
+    assert ledger.requests == {}
+
+
+def test_nothing_stays_asked_after_its_turn(ledger: Ledger) -> None:
+    put(ledger, ev.TurnStarted(), permission("mine"), permission("theirs", session="other"))
+    said = put(ledger, ev.TurnEnded(outcome="cancelled", synthesized=True))
+    assert tags(said) == ["permission.resolved", "turn.ended"]
+    assert set(ledger.requests) == {"theirs"}
+
+
+def test_what_was_asked_before_the_session_had_a_name_is_its_own() -> None:
+    ledger = Ledger()
+    put(ledger, ev.TurnStarted(), permission())
+    ledger.name_session("s")
+    assert ledger.pending("r").session == "s"
+    assert tags(put(ledger, ev.TurnEnded(outcome="completed", session="s"))) == [
+        "permission.resolved",
+        "turn.ended",
+    ]
+
+
+def test_what_a_tool_was_allowed_is_known_in_its_turn(ledger: Ledger) -> None:
+    put(ledger, ev.TurnStarted(), permission("r", "c"), permission("q", "d"))
+    assert ledger.tool_asked("c")
+    put(
+        ledger,
+        ev.PermissionResolved(request_id="r", outcome="allowed"),
+        ev.PermissionResolved(request_id="q", outcome="denied"),
+    )
+    assert ledger.tool_allowed("s", "c")
+    assert not ledger.tool_asked("c")
+    assert not ledger.tool_allowed("s", "d")
+    assert not ledger.tool_allowed("other", "c")
+    assert not ledger.tool_allowed("s", None)
+    put(ledger, ev.TurnEnded(outcome="completed"))
+    assert not ledger.tool_allowed("s", "c")
+
+
+def test_a_tool_that_was_denied_is_declined_at_the_end(ledger: Ledger) -> None:
+    put(ledger, ev.ToolStarted(call_id="c", name="Bash"), permission("r", "c"))
+    put(ledger, ev.PermissionResolved(request_id="r", outcome="denied"))
+    assert ledger.tool_denied("c")
+    assert not ledger.tool_denied("d")
+    ledger.finish(Exit(code=0))
+    [ended] = [event for event in ledger.take() if isinstance(event, ev.ToolEnded)]
+    assert (ended.status, ended.synthesized) == ("declined", True)
+
+
+def test_who_decided_is_noted_before_the_answer(ledger: Ledger) -> None:
+    put(ledger, permission("a"), permission("b"))
+    ledger.note(note_frames.Decided(request="a", by="timeout"))
+    ledger.note(note_frames.Decided(request="b", by="policy", rule="mine"))
+    said = put(
+        ledger,
+        ev.PermissionResolved(request_id="a", outcome="denied"),
+        ev.PermissionResolved(request_id="b", outcome="cancelled", by="agent"),
+    )
+    assert [(event.by, event.rule) for event in said if isinstance(event, ev.PermissionResolved)] == [
+        ("timeout", None),
+        ("agent", None),
+    ]
+    assert ledger._decided == {}
+
+
+# --- turns, sessions, subagents ------------------------------------------------------------------------------
+
+
+def test_which_turns_are_open(ledger: Ledger) -> None:
+    assert (ledger.turned, ledger.busy(), ledger.open_turns) == (False, False, set())
+    put(ledger, ev.TurnStarted(), ev.TurnStarted(session="other"))
+    assert (ledger.turned, ledger.busy("s"), ledger.busy("other")) == (True, True, True)
+    put(ledger, ev.TurnEnded(outcome="completed"))
+    assert (ledger.busy(), ledger.busy("s"), ledger.open_turns) == (True, False, {"other"})
+    put(ledger, ev.TurnEnded(outcome="completed", session="other"))
+    assert (ledger.turned, ledger.busy(), ledger.open_turns) == (True, False, set())
+
+
+def test_what_the_session_is_called() -> None:
+    ledger = Ledger()
+    put(ledger, ev.SessionStarted())
+    assert ledger.session is None
+    ledger.name_session("s")
+    assert ledger.session == "s"
+    put(ledger, ev.SessionStarted(session="second"))
+    assert ledger.session == "s"
+    put(ledger, ev.SessionUpdated(session_id="cleared"))
+    assert ledger.session == "cleared"
+
+
+def test_whether_the_agent_is_ready_or_never_will_be(ledger: Ledger) -> None:
+    passing = [
+        ev.Error(message="busy", scope="session", will_retry=True),
+        ev.Error(message="a turn's own"),
+    ]
+    put(ledger, *passing)
+    assert (ledger.ready, ledger.refusal) == (False, None)
+    refusal = ev.Error(message="sign in first", scope="session")
+    put(ledger, refusal)
+    assert ledger.refusal is refusal
+    put(ledger, ev.AgentReady(name="toy"), ev.Error(message="later", scope="session"))
+    assert (ledger.ready, ledger.refusal) == (True, refusal)
+
+
+def test_subagents_are_at_work_until_they_have_ended(ledger: Ledger) -> None:
+    put(ledger, ev.SubagentStarted(call_id="a"), ev.SubagentStarted(agent_id="b"))
+    assert set(ledger.subagents) == {"a", "b"}
+    assert put(ledger, ev.SubagentStarted(call_id="a")) == []
+    put(ledger, ev.SubagentEnded(call_id="a"))
+    assert set(ledger.subagents) == {"b"}
+    assert put(ledger, ev.SubagentEnded(call_id="a"), ev.SubagentStarted(call_id="a")) == []
+    assert tags(put(ledger, ev.SubagentEnded(call_id="unheard"))) == ["subagent.started", "subagent.ended"]
+    assert set(ledger.subagents) == {"b"}
+
+
+def test_at_the_end_nothing_is_open(ledger: Ledger) -> None:
+    ledger.enter(Frame(1, "out", b"{}"))
+    put(
+        ledger,
+        ev.TurnStarted(),
+        ev.Delta(text="half", message_id="m"),
+        ev.ToolStarted(call_id="c", name="Bash"),
+        permission(),
+        ev.QuestionAsked(request_id="q"),
+        ev.SubagentStarted(call_id="a"),
+        ev.TurnStarted(session="other"),
+    )
+    ledger.leave(None)
+    ledger.finish(Exit(code=1))
+    said = ledger.take()
+    assert (ledger.requests, ledger.subagents, ledger.open_turns) == ({}, {}, set())
+    assert all(book.tools == {} for book in ledger._books.values())
+    assert sorted(tags(said)) == sorted(
+        [
+            "permission.resolved",
+            "question.answered",
+            "message",
+            "turn.ended",
+            "turn.ended",
+            "tool.ended",
+            "subagent.ended",
+            "run.ended",
+        ]
+    )
+    assert said[-1].__struct_config__.tag == "run.ended"
+
+
+def test_all_of_it_holds_from_outside() -> None:
+    ledger = Ledger()
+    ledger.begin(Launch(agent="toy", dialect="toy"))
+    ledger.enter(Frame(1, "out", b"{}"))
+    for event in (
+        ev.SessionStarted(session="s"),
+        ev.ToolEnded(call_id="c", status="completed"),
+        ev.ToolEnded(call_id="c", status="failed"),
+        ev.TurnEnded(outcome="completed"),
+        permission(),
+        permission(),
+        ev.HostAnswered(request_id="r"),
+    ):
+        ledger.put(event)
+    ledger.leave(None)
+    ledger.finish(Exit(code=0))
+    assert broken(ledger.take(), frames=[1]) == []
