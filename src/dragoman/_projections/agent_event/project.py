@@ -18,7 +18,6 @@ from dragoman._model.content import text_of
 from dragoman._model.events import Event
 from dragoman._projections import published
 from dragoman._projections.agent_event import items
-from dragoman._projections.agent_event.config import config_of, token_usage
 from dragoman._projections.agent_event.session_state import Standing, says_better, why
 from dragoman._projections.published import Profile
 from dragoman._projections.stamps import Stamps
@@ -173,7 +172,7 @@ class AgentEventProjector:
             return []
         self._started.add(session)
         self._standing.error = None
-        return [m.SessionStartedEvent(agent_type=vendor, config=config_of(vendor, self._run, event))]
+        return [m.SessionStartedEvent(agent_type=vendor, config=items.config_of(vendor, self._run, event))]
 
     def _run_ended(self, event: ev.RunEnded) -> Items:
         self._run_over = True
@@ -200,7 +199,7 @@ class AgentEventProjector:
             session_id=session,
             reason=reason,
             error=why(turn, standing.error, run, outcome) if reason in ("failed", "timeout") else None,
-            final_usage=token_usage(usage),
+            final_usage=items.token_usage(usage),
         )
 
     def _exited_well(self, run: ev.RunEnded, turn: ev.TurnEnded | None) -> bool:
@@ -228,7 +227,7 @@ class AgentEventProjector:
             usage = standing.usage.usage if standing.usage.frame == event.frame else None
         took = event.duration_ms
         completed = m.TurnCompletedEvent(
-            usage=token_usage(usage),
+            usage=items.token_usage(usage),
             duration_ms=round(took) if took is not None and abs(took) < 1e15 else None,
         )
         starts = self._all_starts(standing)

@@ -19,7 +19,7 @@ from dragoman._model.content import text_of
 from dragoman._model.events import Event
 from dragoman._model.usage import Usage
 from dragoman._projections import published
-from dragoman._projections.insights import content, counts, requests, sessions, tools, turns
+from dragoman._projections.insights import content, requests, sessions, tools, turns
 from dragoman._projections.insights.boundaries import boundary
 from dragoman._projections.insights.terminals import Terminals
 from dragoman._projections.published import Profile
@@ -405,7 +405,7 @@ class InsightsProjector:
             standing.total = event.usage
         if event.scope != "call":
             return []
-        step = counts.step(self._provider, event.usage)
+        step = turns.step(self._provider, event.usage)
         if event.parent is None:
             standing.last_step = step
         said = {"parent_tool_use_id": event.parent} if event.parent is not None else None

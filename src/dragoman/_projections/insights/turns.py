@@ -1,11 +1,10 @@
-"""How a turn came out, in each provider's words. Stateless and total."""
+"""How a turn came out and what it took, in each provider's words. Stateless and total."""
 
 from typing import Any, Final
 
 from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
 from dragoman._model.usage import ModelUsage, Usage
-from dragoman._projections.insights import counts
 
 _CLAUDE: Final = {
     "max_turns": "error_max_turns",
@@ -44,8 +43,8 @@ def completion(
         duration_ms=event.duration_ms,
         duration_api_ms=event.api_duration_ms,
         num_turns=event.steps,
-        usage=counts.tokens(provider, usage),
-        model_usage=counts.models(provider, usages),
+        usage=tokens(provider, usage),
+        model_usage=models(provider, usages),
         permission_denials=denials or None,
     )
 
@@ -95,3 +94,52 @@ def one_model(usage: Usage | None, model: str | None, window: int | None) -> dic
             context_window=window,
         )
     }
+
+
+# --- counts: Claude's input leaves out what the cache had, everyone else's includes it -----------------------
+
+
+def _fresh(provider: str, usage: Usage) -> int | None:
+    if provider != "claude" or usage.input_tokens is None:
+        return usage.input_tokens
+    return usage.input_tokens - (usage.cache_read_tokens or 0) - (usage.cache_write_tokens or 0)
+
+
+def tokens(provider: str, usage: Usage | None) -> m.TokenUsage | None:
+    """None unless both counts that the model requires are known."""
+    if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return m.TokenUsage(
+        input_tokens=_fresh(provider, usage) or 0,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_creation_tokens=usage.cache_write_tokens,
+    )
+
+
+def models(provider: str, usages: dict[str, ModelUsage]) -> dict[str, m.ModelTokenUsage] | None:
+    shown: dict[str, m.ModelTokenUsage] = {}
+    for name, usage in usages.items():
+        counted = tokens(provider, usage)
+        if counted is not None:
+            shown[name] = m.ModelTokenUsage(
+                input_tokens=counted.input_tokens,
+                output_tokens=counted.output_tokens,
+                cache_read_tokens=counted.cache_read_tokens,
+                cache_creation_tokens=counted.cache_creation_tokens,
+                cost_usd=usage.cost_usd,
+                context_window=usage.context_window,
+                web_search_requests=usage.web_search_requests,
+            )
+    return shown or None
+
+
+def step(provider: str, usage: Usage) -> dict[str, int]:
+    """One call to the model's API, in its own words."""
+    counts = {
+        "input_tokens": _fresh(provider, usage),
+        "output_tokens": usage.output_tokens,
+        "cache_creation_input_tokens": usage.cache_write_tokens,
+        "cache_read_input_tokens": usage.cache_read_tokens,
+    }
+    return {name: count for name, count in counts.items() if count is not None}

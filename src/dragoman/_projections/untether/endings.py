@@ -1,4 +1,4 @@
-"""How a run ended, as a chat is told: well or not, and if not, why."""
+"""What a chat is told at the end: the answer, and whether the run went well, and if not, why."""
 
 import re
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from dragoman._model import events as ev
-from dragoman._projections.untether.engines import Engine
+from dragoman._projections.untether.engines import AnswerPolicy, Engine
 
 EXCERPT: Final = 300
 """Characters of stderr that a chat is shown."""
@@ -22,6 +22,47 @@ _SIGNALS: Final = {
 }
 _PRIVATE: Final = re.compile(r"\b\w+://\S+|(?<!\S)[\"'(]?~?/[^\s:]+")
 """Addresses and paths: a chat is no place for them."""
+
+_Key = tuple[str | None, str | None, int | None, int]
+
+
+class Answer:
+    """What of all that is said in a turn a chat shows at its end: the assistant's own texts, not those of subagents."""
+
+    def __init__(self) -> None:
+        self._texts: dict[_Key, str] = {}
+        """By message and block, in the order in which they began."""
+        self._nameless = 0
+        """How many messages without an id were completed."""
+
+    def turn_started(self) -> None:
+        self._texts.clear()
+
+    def grown(self, delta: ev.Delta) -> None:
+        if delta.kind == "text" and delta.role == "assistant" and delta.parent is None:
+            key = self._key(delta)
+            self._texts[key] = self._texts.get(key, "") + delta.text
+
+    def said(self, message: ev.Message) -> None:
+        """A whole message stands for its deltas, and for an earlier one with its id."""
+        if message.kind not in ("text", "error") or message.role != "assistant" or message.parent is not None:
+            return
+        key = self._key(message)
+        self._texts[key] = message.text or ""
+        if message.message_id is None:
+            self._nameless += 1
+
+    def discarded(self, retry: ev.Retry) -> None:
+        self._texts = {key: text for key, text in self._texts.items() if key[1] not in retry.discards}
+
+    def text(self, policy: AnswerPolicy, result: str | None) -> str:
+        """`result` is what the agent itself calls its answer."""
+        if policy == "all":
+            return "".join(self._texts.values())
+        return result or next((text for text in reversed(self._texts.values()) if text), "")
+
+    def _key(self, event: ev.Delta | ev.Message) -> _Key:
+        return event.session, event.message_id, event.block, 0 if event.message_id else self._nameless
 
 
 class Ending(Struct):

@@ -10,8 +10,7 @@ from dragoman._model.events import Event
 from dragoman._model.usage import Usage
 from dragoman._projections.published import Profile, encode
 from dragoman._projections.untether.actions import Calls, Ids, note
-from dragoman._projections.untether.answers import Answer
-from dragoman._projections.untether.endings import Ending
+from dragoman._projections.untether.endings import Answer, Ending
 from dragoman._projections.untether.engines import Engine, engine_of
 from dragoman._projections.untether.model import (
     Action,
