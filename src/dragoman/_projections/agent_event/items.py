@@ -44,12 +44,12 @@ def tool_started(event: ev.ToolStarted) -> m.ToolStartedEvent:
 
 def tool_completed(event: ev.ToolEnded) -> m.ToolCompletedEvent:
     success = event.status == "completed"
-    said = event.error.message if event.error is not None else None
+    message = event.error.message if event.error is not None else None
     return m.ToolCompletedEvent(
         tool_id=event.call_id,
         success=success,
         result=event.output if event.output is not None else event.structured,
-        error=None if success else said or event.status,
+        error=None if success else message or event.status,
     )
 
 
@@ -105,18 +105,18 @@ def arguments(input: Any) -> dict[str, Any]:
 
 def config_of(vendor: str, run: ev.RunStarted | None, session: ev.SessionStarted) -> m.SessionConfig:
     """What was asked for when the run was launched, else what the agent says of its session."""
-    asked = run.config if run is not None else {}
-    approve = asked.get("approve")
+    config = run.config if run is not None else {}
+    approve = config.get("approve")
     mode = session.permission_mode or session.mode
     return m.SessionConfig(
         agent_type=vendor,
         working_directory=session.cwd or (run.cwd if run is not None else None),
         model=session.model,
         approval_mode=_word(_APPROVAL, None if approve == "never" else approve or mode),
-        sandbox_mode=_word(_SANDBOX, asked.get("sandbox")),
-        allowed_tools=_texts(asked.get("allowed_tools")),
-        blocked_tools=_texts(asked.get("blocked_tools")),
-        max_turns=asked["max_turns"] if type(asked.get("max_turns")) is int else None,
+        sandbox_mode=_word(_SANDBOX, config.get("sandbox")),
+        allowed_tools=_texts(config.get("allowed_tools")),
+        blocked_tools=_texts(config.get("blocked_tools")),
+        max_turns=config["max_turns"] if type(config.get("max_turns")) is int else None,
     )
 
 

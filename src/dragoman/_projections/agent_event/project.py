@@ -18,7 +18,7 @@ from dragoman._model.content import text_of
 from dragoman._model.events import Event
 from dragoman._projections import published
 from dragoman._projections.agent_event import items
-from dragoman._projections.agent_event.session_state import Standing, says_better, why
+from dragoman._projections.agent_event.session_state import SessionState, says_better, why
 from dragoman._projections.published import Profile
 from dragoman._projections.stamps import Stamps
 
@@ -61,7 +61,7 @@ class AgentEventProjector:
         self._stamps = Stamps()
         self._run: ev.RunStarted | None = None
         self._run_over = False
-        self._sessions: dict[str, Standing] = {}
+        self._sessions: dict[str, SessionState] = {}
         self._started: set[str] = set()
         self._ended: set[str] = set()
         self._waiting: tuple[Event, Items] | None = None
@@ -89,7 +89,7 @@ class AgentEventProjector:
         ready = self._released(event)
         self._stamps.enter(event)
         if event.dialect == m.DIALECT:
-            return self._kept(event)
+            return ready + self._kept(event)
         if event.replay:
             return ready
         handler = self._handlers.get(type(event))
@@ -103,10 +103,8 @@ class AgentEventProjector:
         rest = self._waiting[1] if self._waiting is not None else []
         self._waiting = None
         if not self._run_over:
-            told = {
-                session: standing for session, standing in self._sessions.items() if standing.turn is not None
-            }
-            rest += self._shown([self._ending(session, standing, None) for session, standing in told.items()])
+            ended = {session: state for session, state in self._sessions.items() if state.turn is not None}
+            rest += self._shown([self._ending(session, state, None) for session, state in ended.items()])
         return rest
 
     def encode(self, item: Struct) -> bytes:
@@ -153,12 +151,12 @@ class AgentEventProjector:
         return self._vendor_given or published.vendor_of(event)
 
     @property
-    def _standing(self) -> Standing:
+    def _state(self) -> SessionState:
         """Of the session at hand. One that had no name so far is that one."""
         session = self._stamps.session
         if session and "" in self._sessions:
             self._sessions.setdefault(session, self._sessions.pop(""))
-        return self._sessions.setdefault(session, Standing())
+        return self._sessions.setdefault(session, SessionState())
 
     # --- the run and its sessions ------------------------------------------------------------------------
 
@@ -171,24 +169,24 @@ class AgentEventProjector:
         if session in self._started:
             return []
         self._started.add(session)
-        self._standing.error = None
+        self._state.error = None
         return [m.SessionStartedEvent(agent_type=vendor, config=items.config_of(vendor, self._run, event))]
 
     def _run_ended(self, event: ev.RunEnded) -> Items:
         self._run_over = True
-        last = self._standing
+        last = self._state
         known = {
-            session: standing
-            for session, standing in self._sessions.items()
-            if session in self._started or standing.turn is not None
+            session: state
+            for session, state in self._sessions.items()
+            if session in self._started or state.turn is not None
         }
         return [
-            self._ending(session, standing, event)
-            for session, standing in (known or {self._stamps.session: last}).items()
+            self._ending(session, state, event)
+            for session, state in (known or {self._stamps.session: last}).items()
         ]
 
-    def _ending(self, session: str, standing: Standing, run: ev.RunEnded | None) -> m.SessionEndedEvent:
-        turn = standing.turn
+    def _ending(self, session: str, state: SessionState, run: ev.RunEnded | None) -> m.SessionEndedEvent:
+        turn = state.turn
         outcome = turn.outcome if turn is not None else run.outcome if run is not None else "truncated"
         if run is not None and (run.outcome == "timeout" or self._exited_well(run, turn)):
             outcome = "timeout" if run.outcome == "timeout" else "completed"
@@ -198,7 +196,7 @@ class AgentEventProjector:
         return m.SessionEndedEvent(
             session_id=session,
             reason=reason,
-            error=why(turn, standing.error, run, outcome) if reason in ("failed", "timeout") else None,
+            error=why(turn, state.error, run, outcome) if reason in ("failed", "timeout") else None,
             final_usage=items.token_usage(usage),
         )
 
@@ -213,43 +211,43 @@ class AgentEventProjector:
     # --- turns -------------------------------------------------------------------------------------------
 
     def _turn_started(self, event: ev.TurnStarted) -> Items:
-        standing = self._standing
-        held, standing.held, standing.error = standing.held, None, None
-        told: Items = [held] if held is not None else []
+        state = self._state
+        held, state.held, state.error = state.held, None, None
+        shown: Items = [held] if held is not None else []
         if self._extended and not event.synthesized:
-            told.append(m.TurnStartedEvent(prompt=event.prompt))
-        return told
+            shown.append(m.TurnStartedEvent(prompt=event.prompt))
+        return shown
 
     def _turn_ended(self, event: ev.TurnEnded) -> Items:
-        standing, vendor = self._standing, self._vendor(event)
+        state, vendor = self._state, self._vendor(event)
         usage = event.usage
-        if usage is None and not self._live and standing.usage is not None:
-            usage = standing.usage.usage if standing.usage.frame == event.frame else None
+        if usage is None and not self._live and state.usage is not None:
+            usage = state.usage.usage if state.usage.frame == event.frame else None
         took = event.duration_ms
         completed = m.TurnCompletedEvent(
             usage=items.token_usage(usage),
             duration_ms=round(took) if took is not None and abs(took) < 1e15 else None,
         )
-        starts = self._all_starts(standing)
-        standing.said.clear()
-        standing.turn = event
+        starts = self._all_starts(state)
+        state.texts.clear()
+        state.turn = event
         if event.outcome == "completed" and (self._live or vendor in _TURNS_SHOWN):
             return [*starts, completed]
         completed.session_id = self._stamps.session
         completed.id, completed.timestamp = self._stamps.next(completed.session_id)
-        standing.held = completed
+        state.held = completed
         return starts
 
     def _usage(self, event: ev.UsageUpdated) -> Items:
         if event.scope == "session":
-            self._standing.usage = event
+            self._state.usage = event
         return []
 
     # --- what is said ------------------------------------------------------------------------------------
 
     def _message(self, event: ev.Message) -> Items:
         """Synthesized ones repeat deltas that were shown."""
-        self._standing.said.pop((event.kind, event.message_id), None)
+        self._state.texts.pop((event.kind, event.message_id), None)
         text = event.text if event.text is not None else text_of(event.blocks)
         if event.synthesized or (event.text is None and not text):
             return []
@@ -284,9 +282,9 @@ class AgentEventProjector:
         """`codex exec` repeats a text whole each time it grows, and so does its table; the others say what is new."""
         if event.dialect != "codex_exec" or self._live:
             return event.text
-        key, said_so_far = (event.kind, id), self._standing.said
-        said_so_far[key] = said_so_far.get(key, "") + event.text
-        return said_so_far[key]
+        key, texts = (event.kind, id), self._state.texts
+        texts[key] = texts.get(key, "") + event.text
+        return texts[key]
 
     def _plan(self, event: ev.PlanUpdated) -> Items:
         return [items.todo_list(event)] if self._extended else []
@@ -294,67 +292,67 @@ class AgentEventProjector:
     # --- tools -------------------------------------------------------------------------------------------
 
     def _tool_started(self, event: ev.ToolStarted) -> Items:
-        standing = self._standing
+        state = self._state
         if event.name == "apply_patch" and self._vendor(event) == "codex":
-            standing.patches.add(event.call_id)
+            state.patches.add(event.call_id)
             return []
         if event.synthesized and not self._live:
             return []
         start = items.tool_started(event)
         announced = event.dialect == "acp" and event.ext.get("acp.status") != "in_progress"
         if announced and not event.input:
-            standing.starts[event.call_id] = start
+            state.starts[event.call_id] = start
             return []
         return [start]
 
     def _start(self, call_id: str | None) -> Items:
         """The start that was waiting for a reason to be shown."""
-        start = self._standing.starts.pop(call_id, None) if call_id is not None else None
+        start = self._state.starts.pop(call_id, None) if call_id is not None else None
         return [start] if start is not None else []
 
-    def _all_starts(self, standing: Standing) -> Items:
-        starts: Items = list(standing.starts.values())
-        standing.starts.clear()
+    def _all_starts(self, state: SessionState) -> Items:
+        starts: Items = list(state.starts.values())
+        state.starts.clear()
         return starts
 
     def _permission(self, event: ev.PermissionRequested) -> Items:
         return self._start(event.call_id)
 
     def _tool_updated(self, event: ev.ToolUpdated) -> Items:
-        standing = self._standing
-        if event.call_id in standing.patches or event.late:
+        state = self._state
+        if event.call_id in state.patches or event.late:
             return []
-        waiting = standing.starts.get(event.call_id)
+        waiting = state.starts.get(event.call_id)
         if waiting is not None and event.input:
             waiting.arguments = items.arguments(event.input)
         at_work = bool(event.input) or event.ext.get("acp.status") == "in_progress"
         progress = event.progress if event.progress is not None and 0 <= event.progress <= 1 else None
         says = event.output is not None or progress is not None or event.elapsed is not None
         shown = self._vendor(event) == "codex" or (self._live and says)
-        begun = self._start(event.call_id) if at_work or shown else []
+        start = self._start(event.call_id) if at_work or shown else []
         if not shown:
-            return begun
+            return start
         update = m.ToolProgressEvent(tool_id=event.call_id, output=event.output, progress=progress)
-        return [*begun, *self._wait(event, [update])] if self._vendor(event) == "codex" else [*begun, update]
+        return [*start, *self._wait(event, [update])] if self._vendor(event) == "codex" else [*start, update]
 
     def _output(self, event: ev.Delta) -> Items:
         call_id = event.call_id
         shown = self._live or self._vendor(event) == "codex"
-        if call_id is None or call_id in self._standing.patches or not shown:
+        if call_id is None or call_id in self._state.patches or not shown:
             return []
         output = self._grown(event, call_id)
         return [*self._start(call_id), m.ToolProgressEvent(tool_id=call_id, output=output)]
 
     def _tool_ended(self, event: ev.ToolEnded) -> Items:
-        standing, call_id = self._standing, event.call_id
-        standing.said.pop(("tool_output", call_id), None)
-        if call_id in standing.patches:
-            standing.patches.discard(call_id)
+        state, call_id = self._state, event.call_id
+        state.texts.pop(("tool_output", call_id), None)
+        if call_id in state.patches:
+            state.patches.discard(call_id)
             return []
-        begun = self._start(call_id)
+        start = self._start(call_id)
         if event.synthesized and not self._live:
-            return begun
-        return [*begun, items.tool_completed(event)]
+            return start
+        return [*start, items.tool_completed(event)]
 
     def _file_changed(self, event: ev.FileChanged) -> Items:
         """Codex reports them; of the others' they follow from a tool, which is shown."""
@@ -369,7 +367,7 @@ class AgentEventProjector:
             ending = m.SessionEndedEvent(reason="failed", error=event.message)
             return self._wait(event, [ending]) if event.dialect == "claude_stream" else [ending]
         if event.severity == "error" and not event.will_retry:
-            self._standing.error = event.message
+            self._state.error = event.message
         if not self._extended:
             return []
         return [m.ErrorEvent(message=event.message, severity=event.severity, code=event.code)]

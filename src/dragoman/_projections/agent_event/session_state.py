@@ -1,4 +1,4 @@
-"""How the sessions of a run stand, and what can be told from that."""
+"""What is known of the sessions of a run, and what follows from that."""
 
 from msgspec import Struct, field
 
@@ -7,8 +7,8 @@ from dragoman._model import events as ev
 from dragoman._model.events import Event
 
 
-class Standing(Struct):
-    """How one session stands."""
+class SessionState(Struct):
+    """What is known of one session."""
 
     turn: ev.TurnEnded | None = None
     """The last one that ended."""
@@ -22,7 +22,7 @@ class Standing(Struct):
     """Tools that were announced, but not yet with what they are called for."""
     patches: set[str] = field(default_factory=set)
     """Calls that are shown as changes of files."""
-    said: dict[tuple[str, str | None], str] = field(default_factory=dict)
+    texts: dict[tuple[str, str | None], str] = field(default_factory=dict)
     """Texts that grow, whole, by kind and id."""
 
 

@@ -40,7 +40,7 @@ _UNFINISHED: Final = ("failed", "cancelled", "error")
 Items = list[m.InsightsEvent]
 
 
-class Standing(Struct):
+class SessionState(Struct):
     """What is known of one session."""
 
     facts: dict[str, Any] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class InsightsProjector:
         self._vendor = vendor
         self._provider: m.Provider = "acp"
         self._stamps = Stamps()
-        self._sessions: dict[str, Standing] = {}
+        self._sessions: dict[str, SessionState] = {}
         self._frame: int | None = None
         self._native: dict[str, Any] = {}
         """The line of that frame, where the stream has lines."""
@@ -86,8 +86,10 @@ class InsightsProjector:
             ev.SubagentEnded: self._subagent_ended,
             ev.PermissionRequested: self._permission,
             ev.QuestionAsked: self._question,
-            ev.HostCalled: lambda event: self._terminals.asked(event, tools_open=bool(self._standing.calls)),
-            ev.HostAnswered: self._terminals.answered,
+            ev.HostCalled: lambda event: self._terminals.on_request(
+                event, tools_open=bool(self._state.calls)
+            ),
+            ev.HostAnswered: self._terminals.on_answer,
             ev.UsageUpdated: self._usage,
             ev.RateLimit: self._rate_limit,
             ev.ContextCompacted: self._compacted,
@@ -153,19 +155,19 @@ class InsightsProjector:
         return item
 
     @property
-    def _standing(self) -> Standing:
+    def _state(self) -> SessionState:
         """Of the session at hand. One that had no name so far is that one."""
         session = self._stamps.session
         if session and "" in self._sessions:
             self._sessions.setdefault(session, self._sessions.pop(""))
-        return self._sessions.setdefault(session, Standing())
+        return self._sessions.setdefault(session, SessionState())
 
     # --- the session -------------------------------------------------------------------------------------
 
     def _session_started(self, event: ev.SessionStarted) -> Items:
-        standing = self._standing
-        standing.facts = sessions.facts_of(event)
-        init = sessions.init(standing.facts)
+        state = self._state
+        state.facts = sessions.facts_of(event)
+        init = sessions.init(state.facts)
         if self._provider == "acp" and event.capabilities:
             init.extensions = {"acp.capabilities": event.capabilities}
         items: Items = [init]
@@ -177,14 +179,12 @@ class InsightsProjector:
 
     def _session_updated(self, event: ev.SessionUpdated) -> Items:
         """Told anew if anything that it tells has changed."""
-        standing = self._standing
+        state = self._state
         changed = {
-            name: value
-            for name, value in sessions.facts_of(event).items()
-            if value != standing.facts.get(name)
+            name: value for name, value in sessions.facts_of(event).items() if value != state.facts.get(name)
         }
-        standing.facts = {**standing.facts, **changed}
-        return [sessions.init(standing.facts)] if changed else []
+        state.facts = {**state.facts, **changed}
+        return [sessions.init(state.facts)] if changed else []
 
     def _status(self, event: ev.SessionStatus) -> Items:
         """A status that the model does not have is none, and above all no error."""
@@ -251,10 +251,10 @@ class InsightsProjector:
 
     def _claude_user(self, event: ev.Message, text: str) -> Items:
         marks = {"claude.isSynthetic": event.synthetic, "claude.isReplay": event.echo}
-        said = {name: True for name, holds in marks.items() if holds}
-        if not said or not text:
+        marked = {name: True for name, holds in marks.items() if holds}
+        if not marked or not text:
             return []
-        return [m.TextEvent(text=text, kind="text", parent_call_id=event.parent, extensions=said)]
+        return [m.TextEvent(text=text, kind="text", parent_call_id=event.parent, extensions=marked)]
 
     def _delta(self, event: ev.Delta) -> Items:
         """`codex exec` repeats texts whole as they grow, which is no delta."""
@@ -281,57 +281,57 @@ class InsightsProjector:
     # --- tools -------------------------------------------------------------------------------------------
 
     def _tool_started(self, event: ev.ToolStarted) -> Items:
-        standing = self._standing
+        state = self._state
         invocation = tools.invocation(self._provider, event)
-        standing.calls[event.call_id] = invocation
+        state.calls[event.call_id] = invocation
         if event.synthesized and not self._live:
             return []
         items: Items = [msgspec.structs.replace(invocation)]
         if self._provider == "claude" and event.name in tools.SUBAGENT_TOOLS:
-            standing.spawned.add(event.call_id)
+            state.spawned.add(event.call_id)
             items.append(_spawn(event))
         return items
 
     def _tool_updated(self, event: ev.ToolUpdated) -> Items:
         """Told again if it is called for something else than was said; else there is nothing to tell."""
-        self._terminals.embedded(event.content)
-        standing = self._standing
-        begun = standing.calls.get(event.call_id)
-        if begun is None or event.late or self._provider not in ("acp", "codex"):
+        self._terminals.embed(event.content)
+        state = self._state
+        call = state.calls.get(event.call_id)
+        if call is None or event.late or self._provider not in ("acp", "codex"):
             return []
-        title = event.title or begun.title
+        title = event.title or call.title
         anew = msgspec.structs.replace(
-            begun,
+            call,
             title=title,
-            tool_name=title if self._provider == "acp" and title is not None else begun.tool_name,
-            input=tools.record(event.input) if event.input else begun.input,
-            locations=[place.path for place in event.locations] or begun.locations,
+            tool_name=title if self._provider == "acp" and title is not None else call.tool_name,
+            input=tools.record(event.input) if event.input else call.input,
+            locations=[place.path for place in event.locations] or call.locations,
         )
-        if anew == begun:
+        if anew == call:
             return []
-        standing.calls[event.call_id] = anew
+        state.calls[event.call_id] = anew
         return [msgspec.structs.replace(anew)]
 
     def _file_changed(self, event: ev.FileChanged) -> Items:
         if event.call_id is not None and self._provider == "codex":
-            self._standing.changes.setdefault(event.call_id, {})[event.path] = event
+            self._state.changes.setdefault(event.call_id, {})[event.path] = event
         return []
 
     def _tool_ended(self, event: ev.ToolEnded) -> Items:
-        self._terminals.embedded(event.content)
-        standing = self._standing
-        begun = standing.calls.pop(event.call_id, None)
-        changes = list(standing.changes.pop(event.call_id, {}).values())
+        self._terminals.embed(event.content)
+        state = self._state
+        call = state.calls.pop(event.call_id, None)
+        changes = list(state.changes.pop(event.call_id, {}).values())
         if event.synthesized and not self._live:
             return []
-        return [tools.completion(self._provider, event, begun, changes)]
+        return [tools.completion(self._provider, event, call, changes)]
 
     def _subagent_started(self, event: ev.SubagentStarted) -> Items:
         """Claude's is told with the tool call that starts it."""
         call_id = event.call_id or event.agent_id or ""
-        if event.synthesized or call_id in self._standing.spawned:
+        if event.synthesized or call_id in self._state.spawned:
             return []
-        self._standing.spawned.add(call_id)
+        self._state.spawned.add(call_id)
         return [
             m.SubagentSpawnEvent(
                 call_id=call_id,
@@ -361,10 +361,10 @@ class InsightsProjector:
         if event.synthesized:
             return []
         provider, name = self._provider, event.tool_name
-        begun = self._standing.calls.get(event.call_id) if event.call_id is not None else None
+        call = self._state.calls.get(event.call_id) if event.call_id is not None else None
         given = tools.record(event.input)
-        if not given and begun is not None:
-            given = begun.input
+        if not given and call is not None:
+            given = call.input
         elif not given and event.blocked_path is not None:
             given = {"file_path": event.blocked_path}
         return [
@@ -397,19 +397,19 @@ class InsightsProjector:
     # --- what it took, and what went wrong ---------------------------------------------------------------
 
     def _usage(self, event: ev.UsageUpdated) -> Items:
-        standing = self._standing
-        standing.window = event.context_window or standing.window
+        state = self._state
+        state.window = event.context_window or state.window
         if event.usage is None:
             return []
         if event.scope == "session":
-            standing.total = event.usage
+            state.total = event.usage
         if event.scope != "call":
             return []
         step = turns.step(self._provider, event.usage)
         if event.parent is None:
-            standing.last_step = step
-        said = {"parent_tool_use_id": event.parent} if event.parent is not None else None
-        return [m.UsageUpdateEvent(step_usage=step, extensions=said)]
+            state.last_step = step
+        extensions = {"parent_tool_use_id": event.parent} if event.parent is not None else None
+        return [m.UsageUpdateEvent(step_usage=step, extensions=extensions)]
 
     def _rate_limit(self, event: ev.RateLimit) -> Items:
         update = requests.rate_limit(event)
@@ -424,17 +424,17 @@ class InsightsProjector:
         return [m.TextEvent(text=event.message, kind="error")]
 
     def _turn_ended(self, event: ev.TurnEnded) -> Items:
-        standing = self._standing
+        state = self._state
         if event.synthesized and not self._live:
             return []
         usage, usages = event.usage, event.model_usage
         if self._provider == "codex":
-            usage = standing.total if not self._live and standing.total is not None else usage
-            usages = usages or turns.one_model(usage, standing.facts.get("model"), standing.window)
+            usage = state.total if not self._live and state.total is not None else usage
+            usages = usages or turns.one_model(usage, state.facts.get("model"), state.window)
         done = turns.completion(self._provider, event, self._native, usage, usages, live=self._live)
-        if standing.last_step is not None and self._provider in ("claude", "codex"):
-            done.extensions = {"lastStepUsage": standing.last_step}
-        standing.last_step = None
+        if state.last_step is not None and self._provider in ("claude", "codex"):
+            done.extensions = {"lastStepUsage": state.last_step}
+        state.last_step = None
         return [done]
 
 

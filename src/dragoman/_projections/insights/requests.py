@@ -34,8 +34,8 @@ def question_input(event: ev.QuestionAsked) -> dict[str, Any]:
     """A question as the input of the tool that Claude and Codex ask with; a form or a page in its own words."""
     if event.questions:
         return {"questions": event.questions}
-    asked = {"message": event.message, "schema": event.schema, "url": event.url}
-    return {key: value for key, value in asked.items() if value is not None}
+    given = {"message": event.message, "schema": event.schema, "url": event.url}
+    return {key: value for key, value in given.items() if value is not None}
 
 
 # --- limits ------------------------------------------------------------------------------------------------

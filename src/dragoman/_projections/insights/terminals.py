@@ -21,13 +21,13 @@ class Terminals:
     """The terminals of one connection."""
 
     def __init__(self) -> None:
-        self._asked: dict[str, ev.HostCalled] = {}
+        self._requests: dict[str, ev.HostCalled] = {}
         self._made: dict[str, Terminal] = {}
         """By the request that made them, until they have an id."""
         self._known: dict[str, Terminal] = {}
         self._embedded: set[str] = set()
 
-    def embedded(self, content: list[ContentBlock]) -> None:
+    def embed(self, content: list[ContentBlock]) -> None:
         """A tool call shows these."""
         self._embedded.update(
             block.terminal_id
@@ -35,10 +35,10 @@ class Terminals:
             if isinstance(block, TerminalBlock) and block.terminal_id is not None
         )
 
-    def asked(self, event: ev.HostCalled, *, tools_open: bool) -> list[m.InsightsEvent]:
+    def on_request(self, event: ev.HostCalled, *, tools_open: bool) -> list[m.InsightsEvent]:
         if not event.method.startswith("terminal/"):
             return []
-        self._asked[event.request_id] = event
+        self._requests[event.request_id] = event
         if event.method != "terminal/create":
             return []
         given = event.params if isinstance(event.params, dict) else {}
@@ -54,25 +54,25 @@ class Terminals:
         self._made[event.request_id] = Terminal(invocation, shown=not tools_open)
         return [] if tools_open else [invocation]
 
-    def answered(self, event: ev.HostAnswered) -> list[m.InsightsEvent]:
-        asked = self._asked.pop(event.request_id, None)
+    def on_answer(self, event: ev.HostAnswered) -> list[m.InsightsEvent]:
+        request = self._requests.pop(event.request_id, None)
         result = event.result if isinstance(event.result, dict) else {}
-        if asked is None:
+        if request is None:
             return []
-        if asked.method == "terminal/create":
+        if request.method == "terminal/create":
             made, id = self._made.pop(event.request_id, None), result.get("terminalId")
             if made is not None and isinstance(id, str):
                 self._known[id] = made
             return []
-        given = asked.params if isinstance(asked.params, dict) else {}
+        given = request.params if isinstance(request.params, dict) else {}
         id = given.get("terminalId")
         terminal = self._known.get(id) if isinstance(id, str) else None
         if terminal is None or terminal.over:
             return []
         if isinstance(result.get("output"), str):
             terminal.output = result["output"]
-        status = result if asked.method == "terminal/wait_for_exit" else result.get("exitStatus")
-        if not isinstance(status, dict) and asked.method != "terminal/release":
+        status = result if request.method == "terminal/wait_for_exit" else result.get("exitStatus")
+        if not isinstance(status, dict) and request.method != "terminal/release":
             return []
         terminal.over = True
         return [] if str(id) in self._embedded else _ended(terminal, status)

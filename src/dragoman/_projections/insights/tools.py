@@ -84,15 +84,15 @@ def _changes(native: Any) -> list[dict[str, Any]]:
 def completion(
     provider: m.Provider,
     event: ev.ToolEnded,
-    begun: m.ToolInvocationEvent | None,
+    call: m.ToolInvocationEvent | None,
     changes: list[ev.FileChanged],
 ) -> m.ToolCompletionEvent:
     output, blocks = event.structured if event.structured is not None else event.output, event.content
-    if provider == "codex" and begun is not None and begun.kind == "execute":
+    if provider == "codex" and call is not None and call.kind == "execute":
         output = {"stdout": event.output or "", "stderr": "", "exit_code": event.exit_code}
         blocks = [c.TerminalBlock(output=event.output or "", exit_code=event.exit_code)]
-    elif provider == "codex" and begun is not None and begun.tool_name == "FileChange":
-        output = {"changes": begun.input.get("changes", [])}
+    elif provider == "codex" and call is not None and call.tool_name == "FileChange":
+        output = {"changes": call.input.get("changes", [])}
         blocks = [
             c.DiffBlock(path=change.path, before=change.before, after=change.after, patch=change.diff)
             for change in changes
@@ -102,7 +102,7 @@ def completion(
     if output is None and event.error is not None:
         output = event.error.message
     failed_exit = provider == "codex" and event.exit_code not in (0, None)
-    said = (
+    extensions = (
         {f"{provider}.status": event.status} if event.status in ("declined", "skipped", "abandoned") else None
     )
     return m.ToolCompletionEvent(
@@ -111,7 +111,7 @@ def completion(
         output=output,
         is_error=event.status == "failed" or (failed_exit and event.status == "completed"),
         content=content.shown(blocks) or None,
-        extensions=said,
+        extensions=extensions,
     )
 
 

@@ -50,9 +50,9 @@ def completion(
 
 
 def _is_error(provider: m.Provider, event: ev.TurnEnded, native: dict[str, Any]) -> bool:
-    said = native.get("is_error") if provider == "claude" else None
-    if isinstance(said, bool):
-        return said
+    is_error = native.get("is_error") if provider == "claude" else None
+    if isinstance(is_error, bool):
+        return is_error
     if event.outcome == "cancelled":
         return provider == "claude"
     return event.outcome != "completed"
@@ -61,9 +61,9 @@ def _is_error(provider: m.Provider, event: ev.TurnEnded, native: dict[str, Any])
 def _subtype(provider: m.Provider, event: ev.TurnEnded, native: dict[str, Any]) -> str | None:
     reason = event.reason
     if provider == "claude":
-        said = native.get("subtype")
-        if isinstance(said, str):
-            return said
+        subtype = native.get("subtype")
+        if isinstance(subtype, str):
+            return subtype
         if reason is not None and reason.startswith("error_"):
             return reason
         failed = event.outcome in ("failed", "truncated", "cancelled") and reason in (None, event.outcome)

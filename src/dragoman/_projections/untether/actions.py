@@ -63,7 +63,8 @@ class Call(Struct):
     place: str | None
     paths: dict[str, str] = field(default_factory=dict)
     """What a patch does to which file."""
-    begun: bool = False
+    shown: bool = False
+    """Its start was told, or would be if it were not silent."""
     silent: bool = False
     """Only its end is told."""
 
@@ -79,7 +80,7 @@ class Calls:
         self._compat = compat
         self._open: dict[tuple[str | None, str], Call] = {}
 
-    def started(self, event: ev.ToolStarted) -> list[ActionEvent]:
+    def on_start(self, event: ev.ToolStarted) -> list[ActionEvent]:
         if event.ext.get("codex.itemType") == "collab_tool_call" and not self._live:
             return []  # the published runner has no word for it
         call = Call(
@@ -100,7 +101,7 @@ class Calls:
         self._open[event.session, event.call_id] = call
         return self._begin(call) if call.input else []
 
-    def updated(self, event: ev.ToolUpdated) -> list[ActionEvent]:
+    def on_update(self, event: ev.ToolUpdated) -> list[ActionEvent]:
         """The start of a call that was held until more is known of it, or what has changed."""
         call = self._open.get((event.session, event.call_id))
         if call is None or event.late:
@@ -109,45 +110,45 @@ class Calls:
         call.input = call.input if event.input is None else event.input
         call.title = event.title or call.title if event.dialect == "acp" else None
         call.place = event.locations[0].path if event.locations else call.place
-        if not call.begun:
+        if not call.shown:
             return self._begin(call)
         after = self._action(call)
         return [self._event(after, "updated")] if after != before and not call.silent else []
 
-    def grown(self, event: ev.Delta) -> list[ActionEvent]:
+    def on_delta(self, event: ev.Delta) -> list[ActionEvent]:
         """Codex exec repeats a command as it grows, and each repetition is an update; an output that comes in
         pieces is not, there may be thousands of them."""
         call = self._open.get((event.session, event.call_id or ""))
         if call is None:
             return []
-        if not call.begun:
+        if not call.shown:
             return self._begin(call)
-        told = event.dialect == "codex_exec" and not call.silent
-        return [self._event(self._action(call), "updated")] if told else []
+        repeated = event.dialect == "codex_exec" and not call.silent
+        return [self._event(self._action(call), "updated")] if repeated else []
 
-    def changed(self, event: ev.FileChanged) -> None:
+    def on_change(self, event: ev.FileChanged) -> None:
         call = self._open.get((event.session, event.call_id or ""))
         if call is not None and call.patch:
             call.paths[event.path] = _CHANGES.get(event.change, "update")
 
-    def asked(self, session: str | None, call_id: str | None) -> list[ActionEvent]:
+    def on_request(self, session: str | None, call_id: str | None) -> list[ActionEvent]:
         """A permission is asked for the call: now it must be seen."""
         call = self._open.get((session, call_id or ""))
-        return self._begin(call) if call is not None and not call.begun else []
+        return self._begin(call) if call is not None and not call.shown else []
 
-    def ended(self, event: ev.ToolEnded) -> list[ActionEvent]:
+    def on_end(self, event: ev.ToolEnded) -> list[ActionEvent]:
         call = self._open.pop((event.session, event.call_id), None)
         if call is None or (call.orphan and not self._live and self._engine.orphans == "drop"):
             return []
-        begun = self._begin(call) if not call.begun else []
+        start = self._begin(call) if not call.shown else []
         ok = event.status == "completed" and event.exit_code in (0, None)
         action = self._action(call, event)
-        return [*begun, self._event(action, "completed", ok)]
+        return [*start, self._event(action, "completed", ok)]
 
     # ---------------------------------------------------------------------------------------------------
 
     def _begin(self, call: Call) -> list[ActionEvent]:
-        call.begun = True
+        call.shown = True
         return [] if call.silent else [self._event(self._action(call), "started")]
 
     def _action(self, call: Call, ended: ev.ToolEnded | None = None) -> Action:
@@ -183,11 +184,11 @@ class Calls:
     def _result(self, ended: ev.ToolEnded) -> dict[str, Any]:
         output, failed = ended.output, ended.status != "completed"
         if self._engine.preview == "result":
-            said = output or ""
+            text = output or ""
             return {
                 "tool_use_id": ended.call_id,
-                "result_preview": said[:PREVIEW],
-                "result_len": len(said),
+                "result_preview": text[:PREVIEW],
+                "result_len": len(text),
                 "is_error": failed,
             }
         detail: dict[str, Any] = {} if output is None else {"output_preview": output[:PREVIEW]}

@@ -35,15 +35,15 @@ class Answer:
         self._nameless = 0
         """How many messages without an id were completed."""
 
-    def turn_started(self) -> None:
+    def clear(self) -> None:
         self._texts.clear()
 
-    def grown(self, delta: ev.Delta) -> None:
+    def add_delta(self, delta: ev.Delta) -> None:
         if delta.kind == "text" and delta.role == "assistant" and delta.parent is None:
             key = self._key(delta)
             self._texts[key] = self._texts.get(key, "") + delta.text
 
-    def said(self, message: ev.Message) -> None:
+    def add_message(self, message: ev.Message) -> None:
         """A whole message stands for its deltas, and for an earlier one with its id."""
         if message.kind not in ("text", "error") or message.role != "assistant" or message.parent is not None:
             return
@@ -52,7 +52,7 @@ class Answer:
         if message.message_id is None:
             self._nameless += 1
 
-    def discarded(self, retry: ev.Retry) -> None:
+    def discard(self, retry: ev.Retry) -> None:
         self._texts = {key: text for key, text in self._texts.items() if key[1] not in retry.discards}
 
     def text(self, policy: AnswerPolicy, result: str | None) -> str:
@@ -118,9 +118,9 @@ class Ending(Struct):
         name = self.engine.name
         if name == "gemini" and not self.live and not turn.synthesized:
             return f"gemini result status: {'cancelled' if turn.outcome == 'cancelled' else 'error'}"
-        said = turn.error.message if turn.error is not None else "; ".join(turn.errors)
+        message = turn.error.message if turn.error is not None else "; ".join(turn.errors)
         reason = f" ({turn.reason})" if turn.reason and turn.reason != turn.outcome else ""
-        first, then = (self.held, said) if self.engine.errors_end else (said, self.held)
+        first, then = (self.held, message) if self.engine.errors_end else (message, self.held)
         return first or then or f"{name}: the turn was {turn.outcome}{reason}"
 
     def _of_exit(self, how: str) -> str:

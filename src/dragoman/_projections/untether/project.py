@@ -66,7 +66,7 @@ class _Run:
         self._cost: float | None = None
         self._notes: dict[str, Action] = {}
         """Notes that grow, by what they are about."""
-        self._asked: dict[str, str] = {}
+        self._requests: dict[str, str] = {}
         """Ids of the actions of pending requests."""
         self._rules: dict[type[Event], Callable[[Any], Items]] = {
             ev.RunStarted: self._run_started,
@@ -76,13 +76,13 @@ class _Run:
             ev.Delta: self._delta,
             ev.PlanUpdated: self._plan,
             ev.ToolStarted: self._tool_started,
-            ev.ToolUpdated: self._calls.updated,
+            ev.ToolUpdated: self._calls.on_update,
             ev.ToolEnded: self._tool_ended,
             ev.FileChanged: self._file_changed,
             ev.PermissionRequested: self._permission,
-            ev.PermissionResolved: self._permitted,
+            ev.PermissionResolved: self._permission_resolved,
             ev.QuestionAsked: self._question,
-            ev.QuestionAnswered: self._answered,
+            ev.QuestionAnswered: self._question_answered,
             ev.UsageUpdated: self._usage,
             ev.RateLimit: self._rate_limit,
             ev.ContextCompacted: self._compacted,
@@ -142,7 +142,7 @@ class _Run:
 
     def _turn_started(self, event: ev.TurnStarted) -> Items:
         """What the turn before it answered is not the answer of the run."""
-        self._answer.turn_started()
+        self._answer.clear()
         self._ending.turn = self._ending.held = None
         if not self._engine.turns or (event.synthesized and not self._live):
             return ()
@@ -197,9 +197,9 @@ class _Run:
     # --- what is said ------------------------------------------------------------------------------------
 
     def _delta(self, event: ev.Delta) -> Items:
-        self._answer.grown(event)
+        self._answer.add_delta(event)
         if event.kind == "tool_output":
-            return self._calls.grown(event)
+            return self._calls.on_delta(event)
         if event.kind == "thinking" and event.dialect == "codex_exec" and event.message_id and event.text:
             return self._grow(f"{event.session} {event.message_id}", event.message_id, event.text)
         return ()
@@ -215,7 +215,7 @@ class _Run:
         return (grown,)
 
     def _message(self, event: ev.Message) -> Items:
-        self._answer.said(event)
+        self._answer.add_message(event)
         thought = event.kind == "thinking" and self._engine.thinking
         if event.role != "assistant" or not event.text or not (thought or event.kind == "commentary"):
             return ()
@@ -239,18 +239,18 @@ class _Run:
         title = f"todo {done}/{len(event.entries)}: {(working or left or ['done'])[0]}"
         known = self._notes.get("plan")
         id = known.id if known is not None else self._ids.numbered("todo_")
-        told = self._note(id, title, "updated" if known is not None else "started")
-        self._notes["plan"] = told.action
-        return (told,)
+        shown = self._note(id, title, "updated" if known is not None else "started")
+        self._notes["plan"] = shown.action
+        return (shown,)
 
     # --- tools -------------------------------------------------------------------------------------------
 
     def _tool_started(self, event: ev.ToolStarted) -> Items:
-        shown = self._calls.started(event)
+        shown = self._calls.on_start(event)
         return (*self._announced(event), *shown) if shown else ()
 
     def _tool_ended(self, event: ev.ToolEnded) -> Items:
-        shown = self._calls.ended(event)
+        shown = self._calls.on_end(event)
         return (*self._announced(event), *shown) if shown else ()
 
     def _announced(self, event: Event) -> Items:
@@ -258,7 +258,7 @@ class _Run:
         return self._start(event.session) if event.parent is None else ()
 
     def _file_changed(self, event: ev.FileChanged) -> Items:
-        self._calls.changed(event)
+        self._calls.on_change(event)
         return ()
 
     # --- requests ----------------------------------------------------------------------------------------
@@ -268,24 +268,27 @@ class _Run:
             f"Permission Request [{self._engine.asks}] - tool: {event.tool_name or event.title or event.kind}"
         )
         detail = {"request_id": event.request_id, "request_type": self._engine.asks}
-        return (*self._calls.asked(event.session, event.call_id), self._ask(event.request_id, title, detail))
+        return (
+            *self._calls.on_request(event.session, event.call_id),
+            self._ask(event.request_id, title, detail),
+        )
 
-    def _permitted(self, event: ev.PermissionResolved) -> Items:
+    def _permission_resolved(self, event: ev.PermissionResolved) -> Items:
         return self._settle(event.request_id, "Permission resolved", event.outcome == "allowed")
 
     def _question(self, event: ev.QuestionAsked) -> Items:
         detail = {"request_id": event.request_id, "questions": event.questions}
         return (self._ask(event.request_id, event.message or "Question", detail),)
 
-    def _answered(self, event: ev.QuestionAnswered) -> Items:
+    def _question_answered(self, event: ev.QuestionAnswered) -> Items:
         return self._settle(event.request_id, "Question answered", event.action == "accepted")
 
     def _ask(self, request: str, title: str, detail: dict[str, Any]) -> ActionEvent:
-        id = self._asked[request] = self._ids.numbered(f"{self._engine.name}.control.")
+        id = self._requests[request] = self._ids.numbered(f"{self._engine.name}.control.")
         return self._note(id, title, "started", kind="warning", detail=detail)
 
     def _settle(self, request: str, title: str, ok: bool) -> Items:
-        id = self._asked.pop(request, None)
+        id = self._requests.pop(request, None)
         if id is None:
             return ()
         return (self._note(id, title, kind="warning", ok=ok, detail={"request_id": request}),)
@@ -315,15 +318,15 @@ class _Run:
         return (self._note(self._ids.numbered("compaction_"), "context compacted"),)
 
     def _retry(self, event: ev.Retry) -> Items:
-        self._answer.discarded(event)
+        self._answer.discard(event)
         count = "/".join(str(part) for part in (event.attempt, event.max_attempts) if part is not None)
         if self._engine.reconnects:
             known = self._notes.get("reconnect")
             id = known.id if known is not None else self._ids.unique(f"{self._engine.name}.reconnect")
             title = f"Reconnecting... {count}".rstrip()
-            told = self._note(id, title, "updated" if known is not None else "started", level="info")
-            self._notes["reconnect"] = told.action
-            return (told,)
+            shown = self._note(id, title, "updated" if known is not None else "started", level="info")
+            self._notes["reconnect"] = shown.action
+            return (shown,)
         title = ": ".join(part for part in (f"retry {count}".rstrip(), event.reason) if part)
         return (self._note(self._ids.numbered("retry_"), title),)
 

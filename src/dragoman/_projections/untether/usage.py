@@ -41,15 +41,15 @@ def _gemini(turn: ev.TurnEnded, total: Usage | None, live: bool) -> dict[str, An
     if not _known(stats):
         return None
     usage = {name: stats.get(name) for name in ("input_tokens", "output_tokens")}
-    told = {"total_cost_usd": stats.get("total_cost_usd")}
+    shown = {"total_cost_usd": stats.get("total_cost_usd")}
     if live:
         usage["cache_read_tokens"] = stats.get("cached")
-        told["duration_ms"] = stats.get("duration_ms")
-    return {**_known(told), "usage": _known(usage)}
+        shown["duration_ms"] = stats.get("duration_ms")
+    return {**_known(shown), "usage": _known(usage)}
 
 
 def _claude(turn: ev.TurnEnded, total: Usage | None, live: bool) -> dict[str, Any] | None:
-    told: dict[str, Any] = {
+    shown: dict[str, Any] = {
         "total_cost_usd": turn.cost_usd,
         "duration_ms": turn.duration_ms,
         "duration_api_ms": turn.api_duration_ms,
@@ -60,7 +60,7 @@ def _claude(turn: ev.TurnEnded, total: Usage | None, live: bool) -> dict[str, An
     if counted is not None:
         read, written = counted.cache_read_tokens, counted.cache_write_tokens
         fresh = counted.input_tokens
-        told["usage"] = _known(
+        shown["usage"] = _known(
             {
                 "input_tokens": None if fresh is None else fresh - (read or 0) - (written or 0),
                 "cache_creation_input_tokens": written,
@@ -68,7 +68,7 @@ def _claude(turn: ev.TurnEnded, total: Usage | None, live: bool) -> dict[str, An
                 "output_tokens": counted.output_tokens,
             }
         )
-    return _known(told) or None
+    return _known(shown) or None
 
 
 def _codex(turn: ev.TurnEnded, total: Usage | None, live: bool) -> dict[str, Any] | None:
