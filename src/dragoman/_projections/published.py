@@ -1,6 +1,6 @@
 """The published event models that other programs speak: one table, one interface.
 
-A published view is a package in `views/` whose `__init__` offers:
+A published view is a package beside this file whose `__init__` offers:
 
 - `projector(*, profile, extended, vendor)` -> a `Projector`. Fed canonical events one by one, it gives the
   items of its model, and what it still held back at `end`. It never raises, whatever the events and their order.

@@ -123,6 +123,15 @@ def test_every_item_is_kept_even_if_it_says_nothing_new() -> None:
     assert [event.model for event in events if isinstance(event, ev.SessionUpdated)] == ["n"]
 
 
+def test_no_turn_costs_less_than_nothing() -> None:
+    line = (
+        b'{"event":"turn_complete","id":"1","provider":"claude","sessionId":"s","timestamp":"t","costUsd":-1}'
+    )
+    events = read([line])
+    assert broken(events) == []
+    assert shown("insights", events)[0]["costUsd"] == -1
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**40), size=st.integers(0, 60))
 def test_any_file(seed: int, size: int) -> None:

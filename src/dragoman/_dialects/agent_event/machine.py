@@ -96,7 +96,7 @@ class AgentEventFile(Machine):
         ledger.native_type = str(item.__struct_config__.tag)
         if isinstance(item, _IN_TURNS) and not ledger.busy(ledger.current):
             ledger.put(ev.TurnStarted(synthesized=True))
-        if isinstance(item, _ASIDE):
+        if isinstance(item, _AFTER_TEXTS):
             self._close_text()
         self._keep(item, self._handlers[type(item)](item))
 
@@ -195,7 +195,7 @@ class AgentEventFile(Machine):
         return translate.session_ended(item)
 
 
-_ASIDE: Final = (
+_AFTER_TEXTS: Final = (
     m.ToolStartedEvent,
     m.FileChangedEvent,
     m.TodoListEvent,

@@ -107,7 +107,7 @@ def turn_complete(item: m.TurnCompleteEvent) -> ev.TurnEnded:
         model_usage={
             name: _model_usage(item.provider, used) for name, used in (item.model_usage or {}).items()
         },
-        cost_usd=item.cost_usd,
+        cost_usd=item.cost_usd if (item.cost_usd or 0) >= 0 else None,
         duration_ms=item.duration_ms,
         api_duration_ms=item.duration_api_ms,
         steps=item.num_turns,
