@@ -3,7 +3,10 @@
 import json
 from typing import Any
 
+import pytest
+
 from dragoman._contract.invariants import broken
+from dragoman._dialects.insights.machine import InsightsFile
 from dragoman._files.convert import convert
 from dragoman._model import events as ev
 from dragoman._wire.event_json import encode
@@ -81,3 +84,11 @@ def test_who_wants_the_lines_of_the_file_gets_those() -> None:
     events = list(convert(lines, "insights", native=True))
     assert {event.dialect for event in events} == {"insights"}
     assert [event.line for event in events if event.line] == [json.dumps(item) for item in items_of_talk()]
+
+
+def test_lines_that_are_nested_too_deeply_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(InsightsFile, "strict", True)
+    item = json.dumps({**items_of_talk()[0], "raw": {**INIT, "x": "DEEP"}})
+    for depth in range(900, 1010):
+        line = item.replace('"DEEP"', "[" * depth + "]" * depth).encode()
+        assert {event.dialect for event in convert([line], "insights")} == {"insights"}

@@ -36,7 +36,14 @@ def gathered(frames: Iterator[Frame]) -> tuple[list[Frame], list[m.InsightsEvent
 
 def events_of(items: Sequence[m.InsightsEvent], launch: Launch, exit: Exit) -> list[Event] | None:
     """The events of the lines in `raw`, each with the items that it is shown as (`messages.KEPT`); None if no dialect
-    knows the lines, or if they tell something else."""
+    knows the lines, if they tell something else, or if they are nested too deeply to tell."""
+    try:
+        return _believed(items, launch, exit)
+    except RecursionError:
+        return None
+
+
+def _believed(items: Sequence[m.InsightsEvent], launch: Launch, exit: Exit) -> list[Event] | None:
     lines = _lines(items)
     dialect = detect(lines)
     if dialect is None:

@@ -107,7 +107,7 @@ class AgentEventFile(Machine):
         if not event.seq:
             event = ev.NativeKnown(native_type=self.ledger.native_type)
             self.ledger.put(event)
-        event.ext = {**event.ext, m.KEPT: [msgspec.to_builtins(item)]}
+        event.ext = {**event.ext, m.KEPT: m.plain(item)}
 
     def end(self, exit: Exit) -> Output:
         """A sessionEnded that says `timeout` is why the run ended, where nothing else is known."""

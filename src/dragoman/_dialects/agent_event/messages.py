@@ -206,3 +206,11 @@ def read(line: bytes) -> AnyAgentEvent | Unknown | Invalid:
         return Unknown(repaired(value))
     fitted: AnyAgentEvent | None = fit(value, AnyAgentEvent)
     return fitted if fitted is not None else Invalid(reason)
+
+
+def plain(item: AgentEvent) -> list[Any]:
+    """What KEPT holds of an item; nothing of one that is nested too deeply to be written again."""
+    try:
+        return [msgspec.to_builtins(item)]
+    except RecursionError:
+        return []

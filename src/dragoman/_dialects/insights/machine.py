@@ -7,7 +7,6 @@ synthesized. Each item stays on the event that says it (`messages.KEPT`), so tha
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Final, Literal
 
-import msgspec
 from msgspec import Struct, field
 
 from dragoman._dialects.insights import messages as m
@@ -89,7 +88,7 @@ class InsightsFile(Machine):
         if not event.seq:
             event = ev.NativeKnown(native_type=self.ledger.native_type)
             self.ledger.put(event)
-        event.ext = {**event.ext, m.KEPT: [msgspec.to_builtins(item)]}
+        event.ext = {**event.ext, m.KEPT: m.plain(item)}
 
     def _session_init(self, item: m.SessionInitEvent) -> Event:
         """Told again, only what has changed."""

@@ -373,3 +373,11 @@ def read(line: bytes) -> AnyInsightsEvent | Unknown | Invalid:
         return Unknown(repaired({**value, "type": kind}))
     fitted: AnyInsightsEvent | None = fit(value, AnyInsightsEvent)
     return fitted if fitted is not None else Invalid(reason)
+
+
+def plain(item: InsightsEvent) -> list[Any]:
+    """What KEPT holds of an item; nothing of one that is nested too deeply to be written again."""
+    try:
+        return [msgspec.to_builtins(item)]
+    except RecursionError:
+        return []

@@ -98,12 +98,12 @@ class InsightsProjector:
         }
 
     def feed(self, event: Event) -> list[Struct]:
+        kept = published.kept(event, m.KEPT, "event", m.TYPES)
+        if event.dialect == m.DIALECT:  # what was read from this very model is shown as it was
+            return kept
         self._stamps.enter(event)
         self._provider = self._provider_of(event)
         first = self._look(event)
-        kept = published.kept(event, m.KEPT, "event", m.TYPES)
-        if event.dialect == m.DIALECT:
-            return kept
         items: Items = []
         if event.dialect == "claude_stream" and (first or isinstance(event, ev.NativeKnown)):
             mark = boundary(event, self._native)
