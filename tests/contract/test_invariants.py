@@ -62,6 +62,12 @@ def resolved(request: str = "r") -> ev.PermissionResolved:
     return ev.PermissionResolved(request_id=request, outcome="allowed")
 
 
+def prompted(text: str, message_id: str) -> list[Event]:
+    """The client's prompt opens a turn."""
+    said = ev.Message(role="user", text=text, message_id=message_id, origin="client")
+    return [start(prompt=text, origin="client"), said]
+
+
 def out(frame: int, **fields: Any) -> ev.NativeKnown:
     return ev.NativeKnown(frame=frame, origin="agent", **fields)
 
@@ -104,6 +110,8 @@ SOUND: dict[str, list[Event]] = {
         ev.TurnEnded(seq=10, turn=1, session=S, outcome="completed"),
         ev.RunEnded(seq=11, turn=1, session=S, outcome="completed"),
     ],
+    "a turn that took its prompt, and more": stream(*prompted("p", "m1"), end(message_ids=["m0", "m1"])),
+    "a turn that the agent began for a message": stream(start(prompt="p"), end(message_ids=["m1"])),
     "native lines": stream(out(1, line="x"), out(1), out(2, line_b64="/w==", eol=False)),
 }  # fmt: skip
 
@@ -170,6 +178,10 @@ BROKEN: dict[str, tuple[list[Event], str]] = {
     "pending at turn end": (stream(start(), asked(), end(), resolved()), "event 4: turn 1 ends while request r is pending"),
     "a turn without an end": (stream(start()), "at the end: turn 1 has no turn.ended"),
     "a turn without a start": (stream(end()), "event 2: turn 0 ends, but no turn of its session is open"),
+    "a turn that answers another prompt": (
+        stream(*prompted("p", "m1"), end(message_ids=["m0"])),
+        "event 4: turn 1 began with message m1, but took others: m0",
+    ),
     "a turn ended twice": (stream(start(), end(), end()), "event 4: turn 1 ends, but no turn of its session is open"),
     "two turns at once": (stream(start(), start(), end()), "event 3: turn 2 starts while turn 1 of the session is open"),
     "a turn misnumbered": (stream(start(turn=2), end(turn=2)), "event 2: turn.started has number 2, not 1"),

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman._model.patches import from_hunks, from_texts
+from dragoman._model import patches
+from dragoman._model.events import FileChanged
+from dragoman._model.patches import between, from_hunks, from_texts
+from dragoman._wire.event_json import decode, encode
 
 EDIT = [{"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 2, "lines": ["-one", "+ONE", " two"]}]
 
@@ -53,3 +56,32 @@ def test_git_can_apply_it(tmp_path_factory: pytest.TempPathFactory, before: str,
     command = [str(PATCH), "apply", "--unidiff-zero", "--whitespace=nowarn", "-"]
     subprocess.run(command, input=diff.encode(), cwd=folder, check=True, capture_output=True)
     assert (folder / "file").read_bytes() == after.encode()
+
+
+def test_huge_texts_are_one_hunk_between_their_common_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patches, "MOST_PAIRS", 10)
+    old = [f"{n}\n" for n in range(20)]
+    new = [*old[:8], "x\n", "y\n", *old[12:]]
+    diff = from_texts("a", "".join(old), "".join(new))
+    assert diff == (
+        "--- a/a\n+++ b/a\n@@ -6,10 +6,8 @@\n 5\n 6\n 7\n-8\n-9\n-10\n-11\n+x\n+y\n 12\n 13\n 14\n"
+    )
+
+
+def test_a_diff_is_made_when_it_is_read_and_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(patches, "from_texts", lambda *texts: made.append(texts[0]) or from_texts(*texts))
+    event = FileChanged(path="a", change="modified", diff=between("a", "x\n", "y\n"))
+    same = FileChanged(path="a", change="modified", diff=from_texts("a", "x\n", "y\n"))
+    assert made == []
+    assert event.diff == event.diff == same.diff
+    assert made == ["a"]
+    assert event == same
+    assert between("a", "x", "x") is None
+
+
+def test_a_diff_that_nobody_read_is_encoded() -> None:
+    event = FileChanged(path="a", change="modified", diff=between("a", "x\n", "y\n"))
+    again = decode(encode(event))
+    assert isinstance(again, FileChanged)
+    assert again.diff == from_texts("a", "x\n", "y\n")

@@ -23,7 +23,8 @@ from msgspec import Struct
 
 from dragoman._model.errors import UsageError
 from dragoman._model.events import Event
-from dragoman._wire.jsontext import MAX_DEPTH, bounded, repaired
+from dragoman._wire.event_json import plain
+from dragoman._wire.jsontext import repaired
 
 Profile = Literal["seed", "live"]
 PROFILES: Final[tuple[Profile, ...]] = ("seed", "live")
@@ -115,32 +116,4 @@ def encode(item: Struct) -> bytes:
     try:
         return _encoder.encode(item)
     except (UnicodeEncodeError, RecursionError, OverflowError):
-        return _encoder.encode(repaired(_plain(item, MAX_DEPTH)))
-
-
-def _plain(value: Any, room: int) -> Any:
-    """`value` without structs and without depth, defaults left out as the encoder leaves them out."""
-    if isinstance(value, Struct):
-        config, defaults = value.__struct_config__, _defaults(type(value))
-        plain = {config.tag_field: config.tag} if config.tag_field else {}
-        for name, shown in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
-            item = getattr(value, name)
-            if name not in defaults or item != defaults[name]:
-                plain[shown] = _plain(item, room - 1)
-        return plain
-    if room > 0 and isinstance(value, list):
-        return [_plain(item, room - 1) for item in value]
-    if room > 0 and isinstance(value, dict):
-        return {key: _plain(item, room - 1) for key, item in value.items()}
-    return bounded(value, room)
-
-
-def _defaults(cls: type[Struct]) -> dict[str, Any]:
-    """What the encoder leaves out, by field; empty where it writes everything."""
-    if not cls.__struct_config__.omit_defaults:
-        return {}
-    return {
-        field.name: field.default
-        for field in msgspec.structs.fields(cls)
-        if field.default is not msgspec.NODEFAULT
-    }
+        return _encoder.encode(repaired(plain(item)))

@@ -29,22 +29,37 @@ def encode(event: Event) -> bytes:
     try:
         return _encoder.encode(event)
     except (UnicodeEncodeError, RecursionError, OverflowError):
-        return _encoder.encode(repaired(_plain(event)))
+        return _encoder.encode(repaired(plain(event)))
 
 
-def _plain(value: Any, room: int = MAX_DEPTH) -> Any:
+def plain(value: Any, room: int = MAX_DEPTH) -> Any:
     """`value` without structs and without depth, defaults left out as the encoder leaves them out."""
     if isinstance(value, Struct):
-        config = value.__struct_config__
-        plain = {config.tag_field: config.tag} if config.tag_field else {}
-        for name in value.__struct_fields__:
+        config, omitted = value.__struct_config__, _omitted(type(value))
+        found = {config.tag_field: config.tag} if config.tag_field else {}
+        for name, shown in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
             item = getattr(value, name)
-            if item is not None and item is not False and item != [] and item != {}:
-                plain[name] = _plain(item, room - 1)
-        return plain
-    if isinstance(value, list) and any(isinstance(item, Struct) for item in value):
-        return [_plain(item, room - 1) for item in value]
+            if name not in omitted or item != omitted[name]:
+                found[shown] = plain(item, room - 1)
+        return found
+    if room > 0 and isinstance(value, list):
+        return [plain(item, room - 1) for item in value]
+    if room > 0 and isinstance(value, dict):
+        return {key: plain(item, room - 1) for key, item in value.items()}
     return bounded(value, room)
+
+
+@cache
+def _omitted(cls: type[Struct]) -> dict[str, Any]:
+    """The values that the encoder leaves out, by field; none where it writes everything."""
+    if not cls.__struct_config__.omit_defaults:
+        return {}
+    made = (list, dict)
+    return {
+        field.name: field.default_factory() if field.default_factory in made else field.default
+        for field in msgspec.structs.fields(cls)
+        if field.default is not msgspec.NODEFAULT or field.default_factory in made
+    }
 
 
 @cache
