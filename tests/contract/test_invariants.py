@@ -64,8 +64,8 @@ def resolved(request: str = "r") -> ev.PermissionResolved:
 
 def prompted(text: str, message_id: str) -> list[Event]:
     """The client's prompt opens a turn."""
-    said = ev.Message(role="user", text=text, message_id=message_id, origin="client")
-    return [start(prompt=text, origin="client"), said]
+    said = ev.Message(role="user", text=text, message_id=message_id, origin="client", frame=1)
+    return [start(prompt=text, origin="client", frame=1), said]
 
 
 def out(frame: int, **fields: Any) -> ev.NativeKnown:

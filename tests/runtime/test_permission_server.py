@@ -19,6 +19,7 @@ from dragoman._policy.rulebook import Rulebook
 from dragoman._policy.rules import Rule
 from dragoman._runtime.permission_server import asked_at, by_policy, requested, serve
 from dragoman._runtime.permission_socket import permission_listener
+from dragoman._runtime.requests import LATER
 
 RULES = Rulebook(
     ("mine", [Rule(effect="deny", command="rm", message="keep it"), Rule(effect="allow", command="ls")])
@@ -234,6 +235,22 @@ async def test_a_handler_that_fails_denies_and_the_next_is_heard(
     assert first["behavior"] == "deny"
     assert "out of order" in first["message"]
     assert second["behavior"] == "allow"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("reply", [None, "no", 1, LATER])
+async def test_a_reply_that_is_no_answer_denies(
+    reply: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody could give it later: the line is closed with it."""
+
+    async def handler(request: PermissionRequest) -> Any:
+        return reply
+
+    with anyio.fail_after(10):
+        async with permission_listener(tmp_path / "ask", handler):
+            answer = await to_thread.run_sync(asked_at, str(tmp_path / "ask"), MAKE)
+    assert answer["behavior"] == "deny"
 
 
 @pytest.mark.anyio

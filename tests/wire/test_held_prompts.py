@@ -99,3 +99,37 @@ def test_what_is_held_is_dropped_with_its_session_and_at_the_end() -> None:
     talk.out("done", "b")
     assert talk.sent == ["a1", "b1"]
     assert talk.machine.turn_of("b2") is None
+
+
+def test_who_holds_a_prompt_is_busy() -> None:
+    machine = Slow()
+    talk = Talk(machine)
+    assert not machine.busy()
+    talk.prompt("a1", "a")
+    assert (machine.busy(), machine.busy("a"), machine.busy("b")) == (True, True, False)
+    machine.ready = True
+    talk.out("text", "a")
+    assert (machine.busy("a"), machine.busy("b")) == (True, False)
+    talk.out("done", "a")
+    assert not machine.busy()
+
+
+def test_a_prompt_of_no_session_keeps_all_busy() -> None:
+    machine = Slow()
+    Talk(machine).prompt("first", None)
+    assert (machine.busy(), machine.busy("a")) == (True, True)
+
+
+def test_no_prompt_goes_before_what_was_said_is_taken() -> None:
+    """The agent may begin a turn of its own for it, as Claude Code does for what comes too late."""
+    machine = ToyMachine()
+    talk = Talk(machine)
+    talk.prompt("one", "a")
+    machine._untaken["m"] = "too late"
+    talk.out("done", "a")
+    talk.prompt("two", "a")
+    assert talk.sent == ["one"]
+    assert machine.busy("a")
+    del machine._untaken["m"]
+    talk.out("text", "a")
+    assert talk.sent == ["one", "two"]

@@ -42,6 +42,8 @@ class ClaudeStream(Machine):
         """The message that opened the turn."""
         self._taken: list[str] = []
         """The client's messages that the turn has taken so far."""
+        self._echoes = False
+        """The CLI was told to echo what the client says when a turn takes it."""
         self._partial: set[str | None] = set()
         """Flat messages of which only pieces have come."""
         self._blocked = False
@@ -71,6 +73,7 @@ class ClaudeStream(Machine):
     # --- lines in ----------------------------------------------------------------------------------------
 
     def on_start(self, launch: Launch) -> None:
+        self._echoes = "--replay-user-messages" in launch.argv
         session = _flag(launch.argv, "--session-id")
         if session is None and "--fork-session" not in launch.argv:
             session = _flag(launch.argv, "--resume")
@@ -150,14 +153,16 @@ class ClaudeStream(Machine):
 
     def _ends_turn(self, message: m.Result) -> bool:
         """Whether the result is that of the open turn. From 2.1.300 on it names the messages that its turn took, before
-        that their echoes do: one that took others and not the prompt belongs to a turn which the CLI had begun by
-        itself before it saw the prompt, and the prompt's own is still to come."""
+        that their echoes do; `origin` says that the CLI began it by itself. One that did not take the prompt belongs
+        to a turn that had begun before the CLI saw it, and the prompt's own is still to come."""
         for id in message.user_message_uuids or ():
             self._take(id)
-        if not self._taken and message.user_message_uuids is None:
-            # 2.1.197 echoes no slash command (capture slash_various): the one that waits longest was it.
-            self._untaken.pop(next(iter(self._untaken), ""), None)
-            self._untaken.pop(self._turn_message or "", None)
+        if not self._taken and message.user_message_uuids is None and message.origin is None:
+            # 2.1.197 echoes no slash command (capture slash_various): the one that waits longest was it. A CLI that
+            # was not told to echo says nothing of what it took: then it is all of it.
+            longest = next(iter(self._untaken), "")
+            for id in (longest, self._turn_message or "") if self._echoes else list(self._untaken):
+                self._untaken.pop(id, None)
         return self._turn_message not in self._untaken
 
     def _result(self, message: m.Result) -> None:
