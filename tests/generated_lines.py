@@ -27,7 +27,7 @@ Line = tuple[Direction, bytes]
 """A line, and who wrote it."""
 Lines = st.SearchStrategy[Line]
 
-FLOATS = st.floats() | st.integers(-3, 9)
+SCALARS = st.none() | st.booleans() | st.integers(-3, 9) | st.integers() | st.floats() | st.text(max_size=3)
 
 
 class Vocabulary:
@@ -37,11 +37,11 @@ class Vocabulary:
         self.names = st.sampled_from(names.split())
         self.words = st.sampled_from([*words.split(), *phrases, "\ud83d"])
         self.values: Values = st.recursive(
-            st.none() | st.booleans() | st.integers() | FLOATS | self.words | st.text(max_size=3),
-            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(self.names, inner, max_size=5),
-            max_leaves=10,
+            self.words | SCALARS,
+            lambda inner: st.lists(inner, max_size=2) | st.dictionaries(self.names, inner, max_size=4),
+            max_leaves=6,
         )
-        self.fields: Fields = st.dictionaries(self.names, self.values, max_size=6)
+        self.fields: Fields = st.dictionaries(self.names, self.values, max_size=5)
 
 
 def one_of(words: str) -> st.SearchStrategy[str]:

@@ -127,6 +127,12 @@ def test_what_run_started_may_not_say() -> None:
 # --- the small agent ---------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def anyio_backend() -> str:
+    """The agent is a program of its own; that sessions are the same on trio, tests/runtime shows."""
+    return "asyncio"
+
+
 def small(version: int, *more: str) -> dict[str, Any]:
     return {"extra_args": [sys.executable, SMALL, str(version), *more]}
 

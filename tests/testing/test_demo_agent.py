@@ -40,6 +40,12 @@ QUICK: dict[str, Any] = {"agent": "demo", "native": {"pace": 0}}
 
 
 @pytest.fixture
+def anyio_backend() -> str:
+    """The agent is a program of its own; that sessions are the same on trio, tests/runtime shows."""
+    return "asyncio"
+
+
+@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with the job in it."""
     place = tmp_path / "job"
