@@ -1,4 +1,5 @@
-"""Every async test runs on asyncio and on trio, unless its file says why one will do; none touches the state of whoever runs the tests.
+"""Every async test runs on asyncio and on trio, unless its file says why one will do; none touches the state of
+whoever runs the tests.
 
 Properties are shown by the same examples in every run; `make fuzz` sets DRAGOMAN_FUZZ, which is how many examples of
 each there are, drawn anew.

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture
 def anyio_backend() -> str:
+    """What goes wrong is the agent, a program of its own."""
     return "asyncio"
 
 
