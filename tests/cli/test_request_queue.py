@@ -66,7 +66,7 @@ def person() -> Person:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         while not condition():
             await anyio.lowlevel.checkpoint()
 

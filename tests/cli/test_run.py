@@ -290,12 +290,16 @@ class Terminal:
             *args, stdin=slave, stdout=slave, stderr=slave, env=os.environ | {"TERM": "xterm"}
         )
         os.close(slave)
-        self.screen = ""
+        self._shown = b""
+
+    @property
+    def screen(self) -> str:
+        return self._shown.decode()
 
     def wait_for(self, word: str) -> None:
-        start = len(self.screen)
-        while word not in self.screen[start:]:
-            self.screen += os.read(self.fd, 4096).decode()
+        start = len(self._shown)
+        while word.encode() not in self._shown[start:]:
+            self._shown += os.read(self.fd, 4096)
 
     def type(self, text: str) -> None:
         os.write(self.fd, text.encode())
@@ -303,11 +307,11 @@ class Terminal:
     def finish(self) -> int:
         try:
             while chunk := os.read(self.fd, 4096):
-                self.screen += chunk.decode(errors="replace")
+                self._shown += chunk
         except OSError:  # how Linux says that the other side of a terminal is gone
             pass
         os.close(self.fd)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=60)
 
 
 def answers(record: Path) -> list[Any]:

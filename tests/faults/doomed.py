@@ -12,11 +12,11 @@ import anyio
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from dragoman._model.events import Delta, Message
-from tests.faults.fault_agent import opened
+from tests.faults.fault_agent import DEADLINE, opened
 
 
 def outlive() -> None:
-    time.sleep(30)
+    time.sleep(2 * DEADLINE)
     os._exit(0)
 
 
