@@ -18,6 +18,7 @@ from anyio.abc import TaskGroup
 
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import OpenSession
+from dragoman._model.config import checked
 from dragoman._model.errors import AgentFailed, SessionNotFound, UsageError
 from dragoman._model.events import CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
@@ -163,16 +164,19 @@ class Connection:
         resume: str | None = None,
         mcp_servers: Mapping[str, Any] | None = None,
     ) -> Session:
-        """Open one more session, or go on with an earlier one. It lasts until it is closed, or the connection."""
+        """Open one more session, or go on with an earlier one. It lasts until it is closed, or the connection. Raises
+        UsageError for an argument that cannot be, SessionNotFound if there is no session `resume`, AgentFailed if the
+        agent opens none."""
+        resume, servers = checked("resume", resume), checked("mcp_servers", mcp_servers or {})
         if resume in self.sessions:
             raise UsageError(f"session {resume} is open already")
-        run, where = self._run, self._where(cwd)
+        run, where = self._run, self._where(checked("cwd", cwd))
         await self._ready()
         if self._locks is not None and resume is not None:
             await self._locks.acquire(resume)
         said = EventStream()  # of a session whose name is not known yet
         run.fanout.add(said)
-        ended = await run.ask(OpenSession(cwd=where, resume=resume, mcp_servers=dict(mcp_servers or {})))
+        ended = await run.ask(OpenSession(cwd=where, resume=resume, mcp_servers=servers))
         if ended is None or not ended.ok or ended.session is None:
             if self._locks is not None and resume is not None:
                 self._locks.release(resume)
