@@ -52,6 +52,8 @@ class Controls:
         self._calls = calls
         self._sent: dict[str, dict[str, Any]] = {}
         """Requests of ours that have no answer yet, by request_id."""
+        self._theirs: set[str] = set()
+        """The request_ids of the CLI's own requests."""
 
     # --- the CLI asks ------------------------------------------------------------------------------------
 
@@ -59,6 +61,7 @@ class Controls:
         """A `control_request` of the CLI's. Returns the answer that is owed at once, where nobody can give one."""
         request, request_id = message.request, message.request_id
         subtype = request.get("subtype")
+        self._theirs.add(request_id)
         if subtype == "can_use_tool":
             self._ledger.ask(self._permission(request_id, request), request)
         elif subtype == "elicitation":
@@ -153,8 +156,12 @@ class Controls:
         self._sent[message.request_id] = message.request
 
     def on_answer(self, message: m.ControlResponse) -> dict[str, Any] | None:
-        """The CLI's `control_response`. That to initialize is returned: it belongs to the session."""
+        """The CLI's `control_response`. That to initialize is returned: it belongs to the session. With
+        --replay-user-messages the CLI repeats our answers to its own requests: they end no command of ours."""
         answer = message.response
+        if answer.request_id in self._theirs:
+            self.on_our_answer(message)
+            return None
         request = self._sent.pop(answer.request_id, None)
         subtype = fields.text(request, "subtype")
         initial = subtype == INITIALIZE or (request is None and is_initialize_answer(answer.response))
