@@ -8,7 +8,7 @@ wait          work until interrupted               take MODE    wait for that wo
 exit CODE     exit at once                         garble       a line that is no JSON
 tools N       call N tools                         spend N      use N tokens of a model whose price is known
 end N         end the turn, and say that it used N tokens
-spawn ID      a subagent sets to work              return ID    it is back
+spawn ID      a subagent sets to work              return ID STATUS    it is back
 begin         begin a turn of its own              finish       end that
 after ORDER   do so when the turn has ended
 """
@@ -99,7 +99,8 @@ def obey(verb: str, rest: str) -> None:
     elif verb == "spawn":
         put(type="subagent", id=rest)
     elif verb == "return":
-        put(type="returned", id=rest)
+        id, _, status = rest.partition(" ")
+        put(type="returned", id=id, status=status)
     elif verb == "begin":
         put(type="begin")
     elif verb == "finish":

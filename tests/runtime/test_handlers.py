@@ -306,6 +306,37 @@ async def test_an_answer_by_hand_comes_before_that_of_the_handler() -> None:
     assert outcomes == ["allowed", "denied"]
 
 
+async def test_an_answer_by_hand_says_all_that_one_can_say() -> None:
+    said = {
+        "option": "o1",
+        "updated_input": {"command": "ls"},
+        "message": "so",
+        "remember": ["session"],
+        "interrupt": True,
+    }
+    async with serving(approve=lambda request: LATER) as session:
+        async for event in session.prompt("ask Bash"):
+            if isinstance(event, PermissionRequested):
+                assert await session.answer(event.request_id, "allow", **said)  # type: ignore[arg-type]
+            if isinstance(event, Message) and event.role == "assistant":
+                told = json.loads(event.text or "")
+    assert {name: told[name] for name in said} == said
+    assert (told["decision"], told["request"], told["by"]) == ("allow", "r1", "client")
+
+
+async def test_an_answer_may_be_sent_like_any_command() -> None:
+    """Who gave it is then its own to say."""
+    async with serving(approve=lambda request: LATER) as session:
+        resolved = []
+        async for event in session.prompt("ask Bash"):
+            if isinstance(event, PermissionRequested):
+                answer = Answer(request=event.request_id, decision="allow", by="policy", rule="mine")
+                assert await session.send(answer) is None
+            if isinstance(event, PermissionResolved):
+                resolved.append((event.outcome, event.by, event.rule))
+    assert resolved == [("allowed", "policy", "mine")]
+
+
 async def test_questions_and_host_calls_by_hand() -> None:
     async with serving(answer=lambda question: LATER, serve=lambda call: LATER) as session:
         told = []

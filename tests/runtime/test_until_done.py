@@ -167,21 +167,50 @@ async def test_an_interrupted_turn_ends_it_however_late_the_interrupt_is_answere
 
 # --- subagents ---------------------------------------------------------------------------------------------
 
-AT_WORK = "spawn a\nsay off\nafter take steer\nafter return a\nafter begin\nafter say found\nafter finish"
+AT_WORK = """spawn a
+say off
+after take steer
+after return a completed
+after take steer
+after begin
+after say found
+after finish"""
 """A subagent works on when the turn is over; when it is back, the agent begins a turn of its own."""
 
 
-async def test_it_waits_for_a_subagent_that_works_on() -> None:
+async def test_it_waits_for_what_a_subagent_finds_that_works_on() -> None:
     async with alone(toy_plan(capabilities=BACKGROUND), prompt=AT_WORK) as session:
         events = []
         async for event in session.until_done():
             events.append(event)
-            if isinstance(event, TurnEnded) and event.turn == 1:
+            if isinstance(event, TurnEnded | SubagentEnded) and event.turn == 1:
                 assert session.busy
-                await session.steer("come back")
+                await session.steer("go on")
     kinds = (SubagentStarted, TurnEnded, SubagentEnded)
-    assert [type(event) for event in events if isinstance(event, kinds)][:3] == [*kinds]
-    assert isinstance(events[-1], SubagentEnded | TurnEnded)
+    assert [type(event) for event in events if isinstance(event, kinds)] == [*kinds, TurnEnded]
+    assert said(events)[-1] == "found"
+    assert isinstance(events[-1], TurnEnded)
+
+
+async def test_for_one_that_was_stopped_the_agent_begins_no_turn() -> None:
+    """So it is when Claude Code is interrupted."""
+    orders = "spawn a\nafter take steer\nafter return a stopped"
+    async with alone(toy_plan(capabilities=BACKGROUND), prompt=orders) as session:
+        events = []
+        async for event in session.until_done():
+            events.append(event)
+            if isinstance(event, TurnEnded):
+                await session.steer("stop it")
+        assert not session.busy
+    assert isinstance(events[-1], SubagentEnded)
+
+
+async def test_one_that_is_back_before_the_turn_is_over_is_nothing_to_wait_for() -> None:
+    orders = "spawn a\nreturn a completed\nsay found"
+    async with alone(toy_plan(capabilities=BACKGROUND), prompt=orders) as session:
+        events = [event async for event in session.until_done()]
+        assert not session.busy
+    assert isinstance(events[-1], TurnEnded)
 
 
 async def test_of_an_agent_without_background_work_no_subagent_is_waited_for() -> None:

@@ -99,7 +99,7 @@ class ToyMachine(Machine):
             case {"type": "subagent", "id": id}:
                 put(events.SubagentStarted(call_id=id))
             case {"type": "returned", "id": id}:
-                put(events.SubagentEnded(call_id=id))
+                put(events.SubagentEnded(call_id=id, status=message.get("status")))
             case {"type": "begin"}:
                 put(events.TurnStarted(synthesized=True))
             case {"type": "done", "tokens": int(tokens)}:

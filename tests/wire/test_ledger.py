@@ -298,6 +298,20 @@ def test_subagents_are_at_work_until_they_have_ended(ledger: Ledger) -> None:
     assert set(ledger.subagents) == {"b"}
 
 
+def test_one_that_comes_back_between_turns_has_a_turn_to_come(ledger: Ledger) -> None:
+    """In 2.1.197 and 2.1.325 of Claude Code, unless it was stopped."""
+    put(ledger, ev.TurnStarted(), *(ev.SubagentStarted(call_id=id) for id in "abcd"))
+    put(ledger, ev.SubagentEnded(call_id="a", status="completed"), ev.TurnEnded(outcome="completed"))
+    assert not ledger.returned
+    put(ledger, ev.SubagentEnded(call_id="b", status="stopped"))
+    put(ledger, ev.SubagentEnded(call_id="c", status="completed", parent="d"))
+    assert not ledger.returned
+    put(ledger, ev.SubagentEnded(call_id="d", status="completed"))
+    assert ledger.returned
+    put(ledger, ev.TurnStarted(), ev.TurnEnded(outcome="completed"))
+    assert not ledger.returned
+
+
 def test_at_the_end_nothing_is_open(ledger: Ledger) -> None:
     ledger.enter(Frame(1, "out", b"{}"))
     put(

@@ -87,9 +87,11 @@ class Session:
     @property
     def busy(self) -> bool:
         """Whether there is more to come: a turn is open or will be, for a prompt that is held, for a message that came
-        too late for its turn, or for what a subagent in the background will find."""
-        at_work = self._run.ledger.subagents and Capability.BACKGROUND in self.capabilities
-        return self._run.at_work(self._id) or bool(at_work)
+        too late for its turn, or for what a subagent in the background finds."""
+        if self._run.at_work(self._id):
+            return True
+        ledger = self._run.ledger
+        return Capability.BACKGROUND in self.capabilities and (bool(ledger.subagents) or ledger.returned)
 
     @property
     def result(self) -> RunEnded | None:

@@ -111,6 +111,8 @@ class Ledger:
         """Those among them that nobody has looked at."""
         self.subagents: dict[str, ev.SubagentStarted] = {}
         """Those at work, by call id or agent id."""
+        self.returned: bool = False
+        """One came back while no turn was open: an agent that lets them work on begins a turn for what it found."""
         self._tools_end_with_turns = tools_end_with_turns
         self._books = Books()
         self._out: list[Event] = []
@@ -408,6 +410,7 @@ class Ledger:
             self._turns += 1
             book.turn = self._turns
             self.open_turns.add(event.session)
+            self.returned = False
             self._emit(event)
 
     def _turn_ended(self, event: ev.TurnEnded) -> None:
@@ -555,6 +558,8 @@ class Ledger:
             )
         del self.subagents[key]
         self._gone.add(key)
+        if event.parent is None and event.status != "stopped" and not self.open_turns:
+            self.returned = True
         self._emit(event)
 
     # --- requests ----------------------------------------------------------------------------------------
