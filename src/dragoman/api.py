@@ -51,7 +51,7 @@ def open(
     """
     mode, handlers = _handlers(approve, answer, serve, handler_timeout)
     given = {**_stated({"prompt": prompt, "approve": mode}), **options}
-    config, connection = _connected(agent, given, handlers)
+    config, connection = _config_and_connection(agent, given, handlers)
     return connection._alone(None if connection._run.plan.one_shot else config.prompt)
 
 
@@ -71,7 +71,7 @@ def connect(
     """
     mode, handlers = _handlers(approve, answer, serve, handler_timeout)
     given = {**_stated({"approve": mode}), **options}
-    config, connection = _connected(agent, given, handlers, opens_session=False)
+    config, connection = _config_and_connection(agent, given, handlers, opens_session=False)
     if Capability.MANY_SESSIONS not in connection.capabilities:
         raise Unsupported(connection.agent, Capability.MANY_SESSIONS, "Open one process for each with open()")
     for name in ("prompt", "resume"):
@@ -114,13 +114,13 @@ async def ask(
     return result
 
 
-def _connected(
+def _config_and_connection(
     agent: str | Agent | SessionConfig,
     options: dict[str, Any],
     handlers: Handlers,
     opens_session: bool = True,
 ) -> tuple[SessionConfig, Connection]:
-    record, config = _resolved(agent, options)
+    record, config = _record_and_config(agent, options)
     _check_price(record, config)
     plan = record.plan(config, _executable(record, config), _dialect(record, config))
     if config.policy is not None and Capability.PERMISSIONS not in plan.capabilities:
@@ -198,7 +198,9 @@ def _handlers(
     return approve, Handlers(answer=answer, serve=serve, timeout=timeout)
 
 
-def _resolved(agent: str | Agent | SessionConfig, options: dict[str, Any]) -> tuple[Agent, SessionConfig]:
+def _record_and_config(
+    agent: str | Agent | SessionConfig, options: dict[str, Any]
+) -> tuple[Agent, SessionConfig]:
     """The record of the agent and the checked configuration. Nothing was started yet."""
     config = configured(agent.name if isinstance(agent, Agent) else agent, options)
     _check_places(config)

@@ -50,7 +50,7 @@ def _believed(items: Sequence[m.InsightsEvent], launch: Launch, exit: Exit) -> l
         return None
     events = _interpreted(lines, msgspec.structs.replace(launch, dialect=dialect), exit)
     for profile in PROFILES:
-        shown = _shown(events, items, profile)
+        shown = _items_by_event(events, items, profile)
         if shown is not None:
             return [_keeping(event, kept) for event, kept in zip(events, shown, strict=True)]
     return None
@@ -73,7 +73,7 @@ def _interpreted(lines: list[bytes], launch: Launch, exit: Exit) -> list[Event]:
     return list(play(frames, machine, launch, lambda: exit, options))
 
 
-def _shown(
+def _items_by_event(
     events: list[Event], items: Sequence[m.InsightsEvent], profile: Profile
 ) -> list[list[m.InsightsEvent]] | None:
     """Which of `items` each event is shown as; None if the events are shown as something else."""

@@ -81,7 +81,7 @@ class Source:
 
 def open_source(source: Input, dialect: str | None = None, *, agent: str | None = None) -> Source:
     """What `source` holds. Raises UsageError where it cannot be read, or nobody can tell what it is."""
-    opened = _opened(source)
+    opened = _open_input(source)
     try:
         return _recognised(opened, dialect, agent)
     except BaseException:
@@ -89,7 +89,7 @@ def open_source(source: Input, dialect: str | None = None, *, agent: str | None 
         raise
 
 
-def _recognised(opened: "_Opened", dialect: str | None, agent: str | None) -> Source:
+def _recognised(opened: "_OpenInput", dialect: str | None, agent: str | None) -> Source:
     name, meta = opened.name, opened.meta
     head, lines = _peeked(opened.lines)
     exits = [exit_of(meta.exit_code)] if meta.exit_code is not None else []
@@ -144,7 +144,7 @@ class Meta(Struct):
     exit_code: int | None = None
 
 
-class _Opened(Struct):
+class _OpenInput(Struct):
     """A source before anyone looked inside: its raw lines, newlines included, and what is told beside it."""
 
     name: str
@@ -154,23 +154,23 @@ class _Opened(Struct):
     close: Callable[[], object] = lambda: None
 
 
-def _opened(source: Input) -> _Opened:
+def _open_input(source: Input) -> _OpenInput:
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
         lines = _lines_in(path)
-        return _Opened(str(path), lines, _meta_beside(path), close=lines.close)
+        return _OpenInput(str(path), lines, _meta_beside(path), close=lines.close)
     if isinstance(source, bytes):
-        return _Opened("the input", _split(source))
+        return _OpenInput("the input", _split(source))
     if hasattr(source, "readline"):
         name = getattr(source, "name", None)
-        return _Opened(name if isinstance(name, str) else "the input", iter(cast(BinaryIO, source)))
+        return _OpenInput(name if isinstance(name, str) else "the input", iter(cast(BinaryIO, source)))
     if isinstance(source, Sequence) and source and all(isinstance(item, os.PathLike) for item in source):
         paths = [Path(cast("os.PathLike[str]", item)) for item in source]
         lines = _lines_in(*paths)
-        return _Opened(
+        return _OpenInput(
             ", ".join(map(str, paths)), lines, sources=[str(path) for path in paths], close=lines.close
         )
-    return _Opened("the input", map(_raw, cast("Iterable[bytes] | Iterable[str]", source)))
+    return _OpenInput("the input", map(_raw, cast("Iterable[bytes] | Iterable[str]", source)))
 
 
 def _lines_in(*paths: Path) -> Generator[bytes, None, None]:

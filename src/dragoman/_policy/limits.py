@@ -64,14 +64,14 @@ class Spent:
         elif isinstance(event, ev.TurnStarted):
             self._steps, self._listening = 0, True
         elif isinstance(event, ev.UsageUpdated) and event.scope == "call":
-            self._called(event.usage, event.model or self._model)
+            self._count_call(event.usage, event.model or self._model)
         elif isinstance(event, ev.ToolStarted):
             self._tools += 1
         if event.parent is None:
             self._count_steps(event)
         if isinstance(event, ev.TurnEnded):
-            self._ended(event)
-        return self._reached()
+            self._end_turn(event)
+        return self._limit_reached()
 
     def _count_steps(self, event: ev.Event) -> None:
         if isinstance(event, ev.ToolEnded):
@@ -80,12 +80,12 @@ class Spent:
             self._steps += self._listening
             self._listening = False
 
-    def _called(self, usage: Usage | None, model: str | None) -> None:
+    def _count_call(self, usage: Usage | None, model: str | None) -> None:
         if usage is not None:
             self._open_tokens += usage.total_tokens or (usage.input_tokens or 0) + (usage.output_tokens or 0)
             self._open_cost += prices.cost(model, usage) or 0.0
 
-    def _ended(self, turn: ev.TurnEnded) -> None:
+    def _end_turn(self, turn: ev.TurnEnded) -> None:
         usage = turn.usage
         if usage is not None and usage:
             self._done_tokens += usage.total_tokens or (usage.input_tokens or 0) + (usage.output_tokens or 0)
@@ -97,7 +97,7 @@ class Spent:
         self._done_cost += cost or 0.0
         self._open_cost, self._open_tokens = 0.0, 0
 
-    def _reached(self) -> str | None:
+    def _limit_reached(self) -> str | None:
         limits = self._limits
         spent: dict[str, tuple[float, float | None]] = {
             "max_cost_usd": (self._done_cost + self._open_cost, limits.max_cost_usd),

@@ -37,10 +37,10 @@ def enrich(stream: Iterable[Event], chat: Iterable[Event]) -> list[Event]:
                 turn = []
         else:
             result.append(event)
-    return _counted([*result, *turn])
+    return _renumber([*result, *turn])
 
 
-def _counted(events: list[Event]) -> list[Event]:
+def _renumber(events: list[Event]) -> list[Event]:
     """All in order again, and the run's usage that of its turns."""
     usage: Usage | None = None
     for seq, event in enumerate(events, 1):
@@ -127,7 +127,7 @@ class Rewriting:
     def __init__(self, events: list[Event], turn: StoredTurn, told: set[str]) -> None:
         self._events = [structs.replace(event) for event in events]
         self._turn = turn
-        self._told = told
+        self._known_calls = told
         """All calls that the stream tells of."""
         self._before: dict[int, list[Event]] = {}
         """What comes before the event at an index."""
@@ -164,14 +164,14 @@ class Rewriting:
         for step in steps:
             if piece.calls & step.calls.keys():
                 return step
-        said = self._said(piece)
+        said = self._piece_text(piece)
         if piece.calls or not steps or (steps[0].calls and not self._cut):
             return None
         text = steps[0].text.strip()
         fits = text.startswith(said.strip()) if self._cut else said.rstrip().endswith(text)
         return steps[0] if text and fits else None
 
-    def _said(self, piece: Piece) -> str:
+    def _piece_text(self, piece: Piece) -> str:
         return "".join(self._text(block) for block in piece.blocks.values())
 
     def _text(self, block: Block) -> str:
@@ -186,7 +186,7 @@ class Rewriting:
 
     def _repair_text(self, piece: Piece, step: Step) -> None:
         """The file has texts without the space around them."""
-        said, text = self._said(piece), step.text.strip()
+        said, text = self._piece_text(piece), step.text.strip()
         blocks = [block for block in piece.blocks.values() if block.message is not None]
         if said.strip() == text or not blocks:
             return
@@ -234,9 +234,11 @@ class Rewriting:
 
     def _append_rest(self, steps: list[Step]) -> None:
         """What the stream lost: calls of the steps that it knows, then whole steps."""
-        rest = [event for step in steps for event in step.events(self._told)]
+        rest = [event for step in steps for event in step.events(self._known_calls)]
         kept = {call_id for step in steps for call_id in step.calls}
-        calls = [call for call_id, call in self._turn.calls.items() if call_id not in kept | self._told]
+        calls = [
+            call for call_id, call in self._turn.calls.items() if call_id not in kept | self._known_calls
+        ]
         events = [event for call in calls for event in call.events()] + rest
         self._insert(len(self._events) - 1, events)
 

@@ -52,7 +52,7 @@ class _Page:
         """Names of tools, by call_id."""
         self._grown: dict[str, ev.ToolUpdated] = {}
         """The last update of each tool that brought output."""
-        self._asked: dict[str, Request] = {}
+        self._pending: dict[str, Request] = {}
         """What is pending, by request_id: its answer stands as deep."""
         self._prompt: str | None = None
         """The prompt of the turn, shown with its heading."""
@@ -63,20 +63,20 @@ class _Page:
         self._session: str | None = None
         self._standing = {_key(event): event for event in events if isinstance(event, ev.Message)}
         """The messages that stand, where a later one replaces an earlier."""
-        self._shown: set[MessageKey] = set()
+        self._shown_keys: set[MessageKey] = set()
 
     def text(self) -> str:
         return repaired_text("".join(f"{part}\n\n" for part in self._parts)[:-1])
 
     def show(self, event: Event) -> None:
-        text = _said(self, event)
+        text = _phrase(self, event)
         if not text:
             return
         parent = event.parent
         if isinstance(event, Request):
-            self._asked[event.request_id] = event
-        elif isinstance(event, Answered) and event.request_id in self._asked:
-            parent = self._asked.pop(event.request_id).parent
+            self._pending[event.request_id] = event
+        elif isinstance(event, Answered) and event.request_id in self._pending:
+            parent = self._pending.pop(event.request_id).parent
         if event.replay != self._replaying:
             self._replaying = event.replay
             self._parts.append("*— history, played back —*" if event.replay else "*— end of history —*")
@@ -98,9 +98,9 @@ class _Page:
     def message(self, event: ev.Message) -> str:
         if event.message_id is not None:
             key = _key(event)
-            if key in self._shown:
+            if key in self._shown_keys:
                 return ""
-            self._shown.add(key)
+            self._shown_keys.add(key)
             event = self._standing[key]
         text = content(event.text, event.blocks)
         if event.role == "user":
@@ -190,7 +190,7 @@ class _Page:
         return head if known or event.input in (None, {}) else f"{head}\n\n{fields(event.input)}"
 
     def permission_resolved(self, event: ev.PermissionResolved) -> str:
-        asked = self._asked.get(event.request_id)
+        asked = self._pending.get(event.request_id)
         head = joined(
             f"↳ **{event.outcome}** by {event.by}" + inferred(event),
             prefixed("rule ", event.rule),
@@ -219,7 +219,7 @@ SILENT: Final = frozenset((ev.Delta, ev.UsageUpdated, ev.NativeKnown, ev.Session
 """What a reader need not see: said elsewhere, or nothing to say."""
 
 
-def _said(page: _Page, event: Event) -> str:
+def _phrase(page: _Page, event: Event) -> str:
     kind = type(event)
     if kind in WITH_PAGE:
         return WITH_PAGE[kind](page, event)

@@ -77,8 +77,8 @@ class Run:
         """When the last frame passed, on the monotonic clock."""
         self._recorder = recorder
         self._attend = attend
-        self._begun = False
-        self._started = 0.0
+        self._is_open = False
+        self._start_time = 0.0
         self._frames = 0
         self._ids = count(1)
         self._awaited = 0
@@ -89,14 +89,14 @@ class Run:
         plan = self.plan
         try:
             self.child = spawn(plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env, spool=plan.spool)
-            self._started = self.heard = time.monotonic()
+            self._start_time = self.heard = time.monotonic()
             launch = self._launch()
             self._begin_recording(launch)
         except BaseException:
             self.call_off()
             raise
         self.finished, self.ended = anyio.Event(), anyio.Event()
-        self._begun = True
+        self._is_open = True
         output = self.machine.start(launch, plan.options)
         self._publish([*output.events, *self._down(output.lines, 0.0)])
         if plan.one_shot:
@@ -175,7 +175,7 @@ class Run:
 
     def _clock(self) -> float:
         self.heard = time.monotonic()
-        return round(self.heard - self._started, 6)
+        return round(self.heard - self._start_time, 6)
 
     # --- down --------------------------------------------------------------------------------------------
 
@@ -184,7 +184,7 @@ class Run:
         if nobody is there."""
         if command.needs not in self.plan.capabilities:
             raise Unsupported(self.plan.agent, command.needs)
-        if not self._begun:
+        if not self._is_open:
             raise UsageError("the session is not open: use it with `async with`")
         if self.exit is not None:
             raise self.gone(f"it could be sent {command.__struct_config__.tag}")

@@ -172,23 +172,23 @@ class Backlog(EventStream):
     def __init__(self, said: Sequence[AnyEvent] = ()) -> None:
         super().__init__()
         self.kept: list[AnyEvent] = list(said)
-        self._prompted = False
+        self._has_listener = False
         self._turned = False
 
     def prompted(self) -> None:
         """The next turn has a listener of its own."""
-        self._prompted = True
+        self._has_listener = True
 
     def listened(self) -> None:
         """Somebody listens to everything: of the first turn, nothing needs to be kept any more."""
-        self._prompted = True
+        self._has_listener = True
         if self._turned:
             self._drop()
 
     def put(self, batch: Sequence[AnyEvent]) -> None:
         for event in batch:
             starts = isinstance(event, TurnStarted)
-            if isinstance(event, TurnEnded) or (self._prompted and starts) or len(self.kept) == EARLY:
+            if isinstance(event, TurnEnded) or (self._has_listener and starts) or len(self.kept) == EARLY:
                 self._drop()
                 return
             self._turned = self._turned or starts

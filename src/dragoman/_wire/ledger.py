@@ -598,7 +598,7 @@ class Ledger:
         return pending is not None and pending.event is request
 
     def _permission_resolved(self, event: ev.PermissionResolved) -> None:
-        pending = self._answered(event, ev.PermissionRequested)
+        pending = self._take_request(event, ev.PermissionRequested)
         if pending is None:
             return
         decided = self._decided.pop(event.request_id, None)
@@ -615,16 +615,16 @@ class Ledger:
         self._emit(event)
 
     def _question_answered(self, event: ev.QuestionAnswered) -> None:
-        if self._answered(event, ev.QuestionAsked) is not None:
+        if self._take_request(event, ev.QuestionAsked) is not None:
             self._decided.pop(event.request_id, None)
             self._emit(event)
 
     def _host_answered(self, event: ev.HostAnswered) -> None:
-        if self._answered(event, ev.HostCalled) is not None:
+        if self._take_request(event, ev.HostCalled) is not None:
             self._decided.pop(event.request_id, None)
             self._emit(event)
 
-    def _answered(self, event: Answered, kind: type[Request]) -> Pending | None:
+    def _take_request(self, event: Answered, kind: type[Request]) -> Pending | None:
         """The request that `event` answers, taken from the book; None if it is no longer asked."""
         pending = self.requests.get(event.request_id)
         if pending is None or type(pending.event) is not kind:

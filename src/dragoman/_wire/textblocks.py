@@ -160,18 +160,18 @@ class Growing:
 
     def __init__(self, put: Callable[[Event], None]) -> None:
         self._put = put
-        self._told: dict[TextKey, str] = {}
+        self._put_texts: dict[TextKey, str] = {}
         """The deltas of each text so far, in one."""
         self._halves = Halves()
 
     def whole(self, delta: Delta) -> None:
         """Put the new part of `delta.text`, the whole text so far. A text that was rewritten starts over."""
         key = (delta.message_id, delta.block)
-        text, told = settled(delta.text), self._told.get(key)
+        text, told = settled(delta.text), self._put_texts.get(key)
         if told is not None and not text.startswith(told):
             self._give_up(told, delta.message_id, delta.block, delta.kind)
             told = None
-        self._told[key] = text
+        self._put_texts[key] = text
         if told is None or text != told:
             delta.text = text[len(told or "") :]
             self._put(delta)
@@ -180,13 +180,13 @@ class Growing:
         """Put `delta`, whose text is new."""
         key = (delta.message_id, delta.block)
         delta.text = self._halves.join(key, delta.text)
-        self._told[key] = self._told.get(key, "") + delta.text
+        self._put_texts[key] = self._put_texts.get(key, "") + delta.text
         self._put(delta)
 
     def finish(self, message: Message) -> None:
         """Put the complete text, after a last delta with what no delta had yet."""
         key = (message.message_id, message.block)
-        told = self._told.pop(key, None)
+        told = self._put_texts.pop(key, None)
         self._halves.drop(key)
         message.text = repaired_text(message.text or "")
         kind: DeltaKind = "thinking" if message.kind == "thinking" else "text"
@@ -199,7 +199,7 @@ class Growing:
 
     def forget(self) -> None:
         """The turn is over; texts that were not finished were closed with it."""
-        self._told.clear()
+        self._put_texts.clear()
         self._halves = Halves()
 
     def _give_up(self, told: str, message_id: str | None, block: int | None, kind: DeltaKind) -> None:

@@ -20,13 +20,13 @@ class Outcome:
     def __init__(self) -> None:
         self._turn: TurnEnded | None = None
         self._run: RunEnded | None = None
-        self._heard = False
+        self._agent_spoke = False
         """The agent said something."""
         self._denied = False
         """The last thing that was decided was a denial, and nothing went on since."""
 
     def see(self, event: Event) -> None:
-        self._heard = self._heard or event.origin == "agent"
+        self._agent_spoke = self._agent_spoke or event.origin == "agent"
         if isinstance(event, PermissionResolved):
             self._denied = event.outcome == "denied"
         elif isinstance(event, ToolEnded) and event.status == "completed":
@@ -45,7 +45,7 @@ class Outcome:
             return COMPLETED
         if signal is not None:
             return SIGNALLED + signal
-        if turn is None or not self._heard:
+        if turn is None or not self._agent_spoke:
             raise _not_started(run)
         if turn.outcome == "limited" and not self._denied:
             return LIMITED

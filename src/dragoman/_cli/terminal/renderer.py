@@ -49,12 +49,12 @@ class Renderer:
         self._previewed: set[str | None] = set()
         """Calls whose change was shown before it was made."""
         self._plan: list[ev.PlanEntry] = []
-        self._said: set[str] = set()
+        self._shown_texts: set[str] = set()
         """Errors that are on the screen; a turn's end repeats them."""
         self._history = False
         self._odd = 0
         self._turns = 0
-        self._shows: dict[type[ev.Event], Callable[[Any], None]] = {
+        self._handlers: dict[type[ev.Event], Callable[[Any], None]] = {
             ev.RunStarted: self._run_started,
             ev.SessionStarted: self._session_started,
             ev.SessionUpdated: self._session_updated,
@@ -94,7 +94,7 @@ class Renderer:
                 self.pen.line(("… what was said before, played back by the agent", "dim"))
             self._history = True
             return
-        show = self._shows.get(type(event))
+        show = self._handlers.get(type(event))
         if show is not None:
             show(event)
 
@@ -165,7 +165,7 @@ class Renderer:
             self.pen.gap()
             self._last = None
             text = clean(event.text).strip("\n")
-            self._said = {event.text}
+            self._shown_texts = {event.text}
             self.pen.block(text, _MESSAGE_STYLES[event.kind], depth=self._depth(event))
             self._wait(event)
 
@@ -342,9 +342,9 @@ class Renderer:
         self._remark("!", event.message, event, "yellow" if event.severity == "warning" else "dim")
 
     def _error(self, event: ev.Error) -> None:
-        if event.message in self._said:
+        if event.message in self._shown_texts:
             return
-        self._said.add(event.message)
+        self._shown_texts.add(event.message)
         self._remark("✗", event.message, event, "yellow" if event.severity == "warning" else "red")
 
     def _native_odd(self, event: ev.NativeUnknown | ev.NativeInvalid) -> None:
@@ -357,7 +357,7 @@ class Renderer:
         self._speaking = self._last = None
         errors = dict.fromkeys([*([event.error.message] if event.error else []), *event.errors])
         for text in errors:
-            if text not in self._said:
+            if text not in self._shown_texts:
                 self.pen.block(clean(text), "red")
         mark, style = _OUTCOMES.get(event.outcome, ("✗", "red"))
         why = (

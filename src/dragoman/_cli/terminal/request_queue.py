@@ -54,7 +54,7 @@ class RequestQueue:
         while self._waiting and self._open is None:
             shown = self._waiting.popleft()
             self._show(shown)
-            if isinstance(shown, Question) and not self._answered(shown.request_id):
+            if isinstance(shown, Question) and not self._has_answer(shown.request_id):
                 self._open = shown.request_id
                 self._reach(shown.request_id).set()
 
@@ -78,7 +78,7 @@ class RequestQueue:
             return await ask(request)
         return LATER
 
-    def _answered(self, id: str) -> bool:
+    def _has_answer(self, id: str) -> bool:
         return any(isinstance(event, ANSWERS) and event.request_id == id for event in self._waiting)
 
     def _reach(self, id: str) -> anyio.Event:

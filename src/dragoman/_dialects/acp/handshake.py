@@ -53,7 +53,7 @@ class Handshake:
 
     def initialized(self, answer: Response, id: str) -> None:
         if answer.error is not None:
-            self._refused(answer.error, id)
+            self._on_refusal(answer.error, id)
             return
         ready, agreement = t.agent_ready(answer.result), self._connection.agreement
         version = ready.protocol_version
@@ -73,7 +73,7 @@ class Handshake:
             else:
                 self._open()
 
-    def _refused(self, error: RpcError, id: str) -> None:
+    def _on_refusal(self, error: RpcError, id: str) -> None:
         """The answer to initialize was an error: send the shape of version 1 alone, once."""
         if id == opening.RETRY:
             self.give_up(error, "initialize failed")

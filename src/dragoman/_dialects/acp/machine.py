@@ -69,15 +69,15 @@ class Acp(Machine):
         self._later: list[c.Command] = []
         """Sessions to open once initialize is answered, and settings of the first one once it is there."""
         self._answers_to: dict[str, Callable[[Response, str], None]] = {
-            "initialize": self._initialized,
-            **dict.fromkeys(OPENINGS, self._opened),
-            "session/prompt": self._prompt_answered,
+            "initialize": self._on_initialized,
+            **dict.fromkeys(OPENINGS, self._on_opened),
+            "session/prompt": self._on_prompt_answer,
             "session/set_mode": self._set,
             "session/set_model": self._set,
             "session/set_config_option": self._set,
-            "session/close": self._closed,
-            "authenticate": self._authenticated,
-            "auth/login": self._authenticated,
+            "session/close": self._on_closed,
+            "authenticate": self._on_authenticated,
+            "auth/login": self._on_authenticated,
         }
 
     # --- lines in ----------------------------------------------------------------------------------------
@@ -101,17 +101,17 @@ class Acp(Machine):
         if isinstance(message, m.UpdateParams):
             self._update(message)
         elif isinstance(message, Response):
-            self._answered(message)
+            self._on_answer(message)
         elif isinstance(message, Request):
-            self._requested(message)
+            self._on_request(message)
         elif isinstance(message, Notification):
-            self._notified(message)
+            self._on_notification(message)
 
     def on_in(self, line: bytes) -> None:
         self._connection.leave()
         for item in self._connection.peer.sent(line):
             if isinstance(item, Request):
-                self._sent(item)
+                self._on_client_request(item)
             elif isinstance(item, Response):
                 self._requests.on_our_answer(item)
 
@@ -126,12 +126,12 @@ class Acp(Machine):
         self.ledger.native_type = f"{m.UPDATE}/{params.update.__struct_config__.tag}"
         self._connection.update(params.sessionId, params.update)
 
-    def _requested(self, request: Request) -> None:
+    def _on_request(self, request: Request) -> None:
         id = fields.text(request.params, "sessionId") or self._connection.first
         session = self._connection.enter(id) if id is not None else None
         self._owe(self._requests.on_request(request, session, self.options.offers))
 
-    def _notified(self, item: Notification) -> None:
+    def _on_notification(self, item: Notification) -> None:
         self.ledger.native_type = item.method
         if item.method == m.UPDATE:  # one of a batch
             self.take(m.update_of(item.params))
@@ -146,7 +146,7 @@ class Acp(Machine):
         if line is not None:
             self.owe(line)
 
-    def _sent(self, request: Request) -> None:
+    def _on_client_request(self, request: Request) -> None:
         """Take in a request of the client."""
         id, params = str(request.id), request.params
         session_id = fields.text(params, "sessionId")
@@ -160,20 +160,20 @@ class Acp(Machine):
 
     # --- answers to the client ---------------------------------------------------------------------------
 
-    def _answered(self, answer: Response) -> None:
+    def _on_answer(self, answer: Response) -> None:
         id = str(answer.id)
-        method = answer.method or self._guessed(answer)
+        method = answer.method or self._likely_method(answer)
         self.ledger.native_type = f"answer to {method}" if method is not None else "answer"
         session_id = fields.text(answer.params, "sessionId")
         if session_id is not None and method not in NAMELESS:
             self._connection.enter(session_id)
         if method is not None:
-            self._answers_to.get(method, self._ended)(answer, id)
+            self._answers_to.get(method, self._end_command)(answer, id)
         elif answer.error is not None:
             info = t.error_info(answer.error)
             self.ledger.put(ev.Error(message=info.message, code=info.code, scope="protocol"))
 
-    def _guessed(self, answer: Response) -> str | None:
+    def _likely_method(self, answer: Response) -> str | None:
         """The method that an answer is to, by the fields of its result, where the stream has no lines of the
         client."""
         if fields.integer(answer.result, "protocolVersion") is not None:
@@ -185,7 +185,7 @@ class Acp(Machine):
         unheard = answer.error is not None and answer.id is not None and not self.ledger.heard_client
         return "session/prompt" if unheard and self.ledger.busy() else None
 
-    def _ended(self, answer: Response, id: str, result: Any = None) -> None:
+    def _end_command(self, answer: Response, id: str, result: Any = None) -> None:
         """Put the end of a command, from its answer."""
         command = _COMMANDS.get(answer.method or "", answer.method)
         self.ledger.put(
@@ -199,18 +199,18 @@ class Acp(Machine):
         )
         self._handshake.is_set(command or "", id, answer)
 
-    def _initialized(self, answer: Response, id: str) -> None:
+    def _on_initialized(self, answer: Response, id: str) -> None:
         self._handshake.initialized(answer, id)
         self._catch_up()
 
-    def _opened(self, answer: Response, id: str) -> None:
+    def _on_opened(self, answer: Response, id: str) -> None:
         """Take in the answer to session/new, load, resume or fork."""
         connection, params = self._connection, answer.params
         if answer.error is not None:
             connection.deliver()
             self._handshake.not_opened(answer.error, id)
             if id != opening.OPEN:
-                self._ended(answer, id)
+                self._end_command(answer, id)
             return
         session_id = (
             fields.text(answer.result, "sessionId") or fields.text(params, "sessionId") or connection.first
@@ -223,17 +223,17 @@ class Acp(Machine):
             session.begin_replay(answer.method)
         session.open(params, answer.result, resumed=resumed)
         if id != opening.OPEN and answer.method is not None:
-            self._ended(answer, id, {"sessionId": session_id})
+            self._end_command(answer, id, {"sessionId": session_id})
         self._handshake.set_up(session)
         self._catch_up()
         connection.deliver(session_id)
 
-    def _authenticated(self, answer: Response, id: str) -> None:
+    def _on_authenticated(self, answer: Response, id: str) -> None:
         self._handshake.authenticated(answer, id)
         if id != opening.AUTHENTICATE:
-            self._ended(answer, id)
+            self._end_command(answer, id)
 
-    def _prompt_answered(self, answer: Response, id: str) -> None:
+    def _on_prompt_answer(self, answer: Response, id: str) -> None:
         session_id = fields.text(answer.params, "sessionId") or self.ledger.open_session()
         if session_id is not None:
             self._connection.enter(session_id).answered(id, answer.result, answer.error)
@@ -246,12 +246,12 @@ class Acp(Machine):
             session.use_model(fields.text(answer.params, "modelId"))
             if isinstance(answer.result, dict) and "configOptions" in answer.result:
                 session.set_options(fields.items(answer.result, "configOptions"))
-        self._ended(answer, id)
+        self._end_command(answer, id)
 
-    def _closed(self, answer: Response, id: str) -> None:
+    def _on_closed(self, answer: Response, id: str) -> None:
         if answer.error is None:
             self.ledger.put(ev.SessionStatus(status="ended"))
-        self._ended(answer, id)
+        self._end_command(answer, id)
 
     # --- commands ----------------------------------------------------------------------------------------
 

@@ -109,18 +109,18 @@ def _server(name: str, native: Any, version: int) -> dict[str, Any]:
     `type`."""
     server = fields.as_mapping(native)
     if "url" in server:
-        headers = _named(server.get("headers"))
+        headers = _name_value_pairs(server.get("headers"))
         return {"type": server.get("type", "http"), "name": name, "url": server["url"], "headers": headers}
     stdio = {
         "name": name,
         "command": str(server.get("command", "")),
         "args": [str(arg) for arg in server.get("args") or []],
-        "env": _named(server.get("env")),
+        "env": _name_value_pairs(server.get("env")),
     }
     return {"type": "stdio", **stdio} if version >= 2 else stdio
 
 
-def _named(values: Any) -> list[dict[str, str]]:
+def _name_value_pairs(values: Any) -> list[dict[str, str]]:
     if isinstance(values, list):
         return values
     return [{"name": str(name), "value": str(value)} for name, value in (values or {}).items()]

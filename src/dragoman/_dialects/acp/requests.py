@@ -79,7 +79,7 @@ class Requests:
 
     def on_cancel(self, id: Any) -> bytes | None:
         """`$/cancel_request`: the agent no longer wants the answer, and wants to hear that."""
-        asked = self._asked(str(id))
+        asked = self._find(str(id))
         if asked is None:
             return None
         self._ledger.withdraw(str(id))
@@ -97,14 +97,14 @@ class Requests:
     def on_our_answer(self, answer: jsonrpc.Response) -> None:
         """Our own answer, seen on its way out."""
         id = str(answer.id)
-        asked = self._asked(id)
+        asked = self._find(id)
         if asked is None:
             return
         error = (
             ev.ErrorInfo(message=answer.error.message, code=str(answer.error.code)) if answer.error else None
         )
         if asked.method == PERMISSION:
-            self._ledger.put(_resolved(id, asked, answer.result, error))
+            self._ledger.put(_permission_resolved(id, asked, answer.result, error))
         elif asked.method == QUESTION:
             action = _ACTIONS.get(fields.text(answer.result, "action"), "cancelled")
             answers = fields.value(answer.result, "content")
@@ -151,13 +151,13 @@ class Requests:
 
     def session_of(self, request: str) -> Session | None:
         """The session that asks."""
-        asked = self._asked(request)
+        asked = self._find(request)
         return asked.session if asked is not None else None
 
     def _all(self) -> list[Asked]:
         return [pending.native for pending in self._ledger.requests.values()]
 
-    def _asked(self, id: str) -> Asked | None:
+    def _find(self, id: str) -> Asked | None:
         pending = self._ledger.requests.get(id)
         return pending.native if pending is not None else None
 
@@ -222,7 +222,9 @@ def _permission(id: str, asked: Asked) -> ev.PermissionRequested:
     )
 
 
-def _resolved(id: str, asked: Asked, result: Any, error: ev.ErrorInfo | None) -> ev.PermissionResolved:
+def _permission_resolved(
+    id: str, asked: Asked, result: Any, error: ev.ErrorInfo | None
+) -> ev.PermissionResolved:
     """An option that the request does not have is no answer that the agent can accept."""
     outcome = fields.mapping(result, "outcome")
     if error is None and outcome.get("outcome") == "cancelled":

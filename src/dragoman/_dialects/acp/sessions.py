@@ -85,11 +85,11 @@ class Session:
             m.ModeChanged: lambda update: self.enter_mode(update.currentModeId),
             m.OldModeChanged: lambda update: self.enter_mode(update.currentModeId or update.modeId),
             m.OptionsChanged: lambda update: self.set_options(update.configOptions or []),
-            m.InfoChanged: lambda update: self._changed(title=update.title),
+            m.InfoChanged: lambda update: self._put_facts(title=update.title),
             m.UsageChanged: self._usage,
             m.NoticeGiven: lambda update: ledger.put(t.notice(update)),
-            m.Compaction: self._compacted,
-            m.CompactionChunk: self._summarized,
+            m.Compaction: self._compaction,
+            m.CompactionChunk: self._compaction_chunk,
             m.StateChanged: self._state,
         }
 
@@ -132,7 +132,7 @@ class Session:
             self.started = True
             self._ledger.put(ev.SessionStarted(synthesized=True))
 
-    def _changed(self, **fields: Any) -> None:
+    def _put_facts(self, **fields: Any) -> None:
         """Put facts about the session; the ledger leaves out those that did not change."""
         if self.started:
             self._ledger.put(ev.SessionStarted(**fields))
@@ -154,7 +154,7 @@ class Session:
     def use_model(self, model: str | None) -> None:
         if model is not None:
             self.choices.model = model
-            self._changed(model=model)
+            self._put_facts(model=model)
 
     def set_options(self, options: list[Any]) -> None:
         """Take in `configOptions`: all options; some of them are the mode, the model or the effort."""
@@ -164,7 +164,9 @@ class Session:
         self._ledger.put(ev.SessionOptions(options=options))
         self.enter_mode(fields.text(t.option_in(options, "mode"), "currentValue"))
         model = fields.text(t.option_in(options, "model"), "currentValue")
-        self._changed(model=model, effort=fields.text(t.option_in(options, "thought_level"), "currentValue"))
+        self._put_facts(
+            model=model, effort=fields.text(t.option_in(options, "thought_level"), "currentValue")
+        )
         self.choices.model = model or self.choices.model
 
     # --- turns -------------------------------------------------------------------------------------------
@@ -313,11 +315,11 @@ class Session:
         model = fields.text(update.meta, "_claude/model")
         self._ledger.put(self._counting.standing(update.used, update.size, update.cost, model))
 
-    def _compacted(self, update: m.Compaction) -> None:
+    def _compaction(self, update: m.Compaction) -> None:
         manual = (self._prompt or "").startswith("/compact")
         summary = self._summaries.pop(update.compactionId, None) if update.status != "in_progress" else None
         self._ledger.put(t.compacted(update, summary, manual=manual))
 
-    def _summarized(self, update: m.CompactionChunk) -> None:
+    def _compaction_chunk(self, update: m.CompactionChunk) -> None:
         words = text_of_content(update.content)
         self._summaries[update.compactionId] = self._summaries.get(update.compactionId, "") + words

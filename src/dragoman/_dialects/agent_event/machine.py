@@ -64,7 +64,7 @@ class AgentEventFile(Machine):
         self._texts: dict[str | None, OpenText] = {}
         """By session: one at a time."""
         self._count = 0
-        self._used: dict[str | None, Usage] = {}
+        self._usage_by_session: dict[str | None, Usage] = {}
         """By session: what its turns took."""
         self._timed_out = False
         self._handlers: dict[type[m.AgentEvent], Callable[[Any], Event]] = {
@@ -180,14 +180,19 @@ class AgentEventFile(Machine):
     def _turn_completed(self, item: m.TurnCompletedEvent) -> Event:
         ended, session = translate.turn_completed(item), self.ledger.current
         if ended.usage is not None:
-            before = self._used.get(session)
-            self._used[session] = added(before, ended.usage) if before is not None else ended.usage
+            before = self._usage_by_session.get(session)
+            self._usage_by_session[session] = (
+                added(before, ended.usage) if before is not None else ended.usage
+            )
         return ended
 
     def _session_ended(self, item: m.SessionEndedEvent) -> Event:
         """The turn that was open ends too. A failure is one of a turn even if nothing was said in it, and so is what
         was used beyond the turns that were told."""
-        total, before = translate.usage_of(item.final_usage), self._used.get(self.ledger.current) or Usage()
+        total, before = (
+            translate.usage_of(item.final_usage),
+            self._usage_by_session.get(self.ledger.current) or Usage(),
+        )
         unseen = ((total or Usage()).total_tokens or 0) > (before.total_tokens or 0)
         if unseen or item.reason != "completed" or self.ledger.busy(self.ledger.current):
             self.ledger.put(translate.last_turn(item, since(total, before) if total is not None else None))

@@ -62,8 +62,8 @@ class AgentEventProjector:
         self._run: ev.RunStarted | None = None
         self._run_over = False
         self._sessions: dict[str, SessionState] = {}
-        self._started: set[str] = set()
-        self._ended: set[str] = set()
+        self._started_sessions: set[str] = set()
+        self._ended_sessions: set[str] = set()
         self._waiting: tuple[Event, Items] | None = None
         """What the next event may say better."""
         self._handlers: dict[type[Event], Callable[[Any], Items]] = {
@@ -94,9 +94,9 @@ class AgentEventProjector:
             return ready
         handler = self._handlers.get(type(event))
         if handler is not None:
-            return ready + self._shown(handler(event))
+            return ready + self._stamp(handler(event))
         if self._extended and type(event) in m.SUBTYPES:
-            return ready + self._shown([items.system(event)])
+            return ready + self._stamp([items.system(event)])
         return ready
 
     def end(self) -> list[Struct]:
@@ -104,7 +104,7 @@ class AgentEventProjector:
         self._waiting = None
         if not self._run_over:
             ended = {session: state for session, state in self._sessions.items() if state.turn is not None}
-            rest += self._shown([self._ending(session, state, None) for session, state in ended.items()])
+            rest += self._stamp([self._ending(session, state, None) for session, state in ended.items()])
         return rest
 
     def encode(self, item: Struct) -> bytes:
@@ -117,7 +117,7 @@ class AgentEventProjector:
 
     # --- what is let through -----------------------------------------------------------------------------
 
-    def _shown(self, made: Items) -> Items:
+    def _stamp(self, made: Items) -> Items:
         """Stamped; nothing of a session that has ended."""
         shown: Items = []
         for item in made:
@@ -126,10 +126,10 @@ class AgentEventProjector:
                 session = item.session_id or self._stamps.session
                 item.session_id = session
                 item.id, item.timestamp = self._stamps.next(session)
-            if item.session_id not in self._ended:
+            if item.session_id not in self._ended_sessions:
                 shown.append(item)
             if isinstance(item, m.SessionEndedEvent):
-                self._ended.add(item.session_id)
+                self._ended_sessions.add(item.session_id)
         return shown
 
     def _wait(self, event: Event, made: Items) -> Items:
@@ -145,7 +145,7 @@ class AgentEventProjector:
         if self._waiting is None:
             return []
         (earlier, held), self._waiting = self._waiting, None
-        return [] if says_better(event, earlier) else self._shown(held)
+        return [] if says_better(event, earlier) else self._stamp(held)
 
     def _vendor(self, event: Event) -> str:
         return self._vendor_given or published.vendor_of(event)
@@ -166,9 +166,9 @@ class AgentEventProjector:
 
     def _session_started(self, event: ev.SessionStarted) -> Items:
         session, vendor = self._stamps.session, self._vendor(event)
-        if session in self._started:
+        if session in self._started_sessions:
             return []
-        self._started.add(session)
+        self._started_sessions.add(session)
         self._state.error = None
         return [m.SessionStartedEvent(agent_type=vendor, config=items.config_of(vendor, self._run, event))]
 
@@ -178,7 +178,7 @@ class AgentEventProjector:
         known = {
             session: state
             for session, state in self._sessions.items()
-            if session in self._started or state.turn is not None
+            if session in self._started_sessions or state.turn is not None
         }
         return [
             self._ending(session, state, event)

@@ -5,10 +5,10 @@ from dragoman._model import content as c
 
 
 def shown(blocks: list[c.ContentBlock]) -> list[m.ContentBlock]:
-    return [_shown(block) for block in blocks]
+    return [_block_of(block) for block in blocks]
 
 
-def _shown(block: c.ContentBlock) -> m.ContentBlock:
+def _block_of(block: c.ContentBlock) -> m.ContentBlock:
     match block:
         case c.TextBlock():
             return m.TextContent(text=block.text)

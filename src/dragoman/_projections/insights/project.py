@@ -111,7 +111,7 @@ class InsightsProjector:
         handler = self._handlers.get(type(event))
         marks = len(items)
         items += handler(event) if handler is not None else []
-        return kept or [self._shown(event, item, says=place == marks) for place, item in enumerate(items)]
+        return kept or [self._stamp(event, item, says=place == marks) for place, item in enumerate(items)]
 
     def end(self) -> list[Struct]:
         return []
@@ -143,7 +143,7 @@ class InsightsProjector:
             self._frame, self._native = None, {}
         return line is not None
 
-    def _shown(self, event: Event, item: m.InsightsEvent, *, says: bool) -> m.InsightsEvent:
+    def _stamp(self, event: Event, item: m.InsightsEvent, *, says: bool) -> m.InsightsEvent:
         """Stamped. `says`: it is the item that the event's own native values belong to."""
         item.provider = self._provider
         item.session_id = self._stamps.session

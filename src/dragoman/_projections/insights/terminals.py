@@ -75,10 +75,10 @@ class Terminals:
         if not isinstance(status, dict) and request.method != "terminal/release":
             return []
         terminal.over = True
-        return [] if str(id) in self._embedded else _ended(terminal, status)
+        return [] if str(id) in self._embedded else _completion(terminal, status)
 
 
-def _ended(terminal: Terminal, status: Any) -> list[m.InsightsEvent]:
+def _completion(terminal: Terminal, status: Any) -> list[m.InsightsEvent]:
     code = status.get("exitCode") if isinstance(status, dict) else None
     exit_code = code if type(code) is int else None
     completion = m.ToolCompletionEvent(

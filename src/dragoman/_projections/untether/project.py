@@ -60,7 +60,7 @@ class _Run:
         self._answer = Answer()
         self._ending = Ending(engine, live)
         self._done = False
-        self._started: set[str] = set()
+        self._started_sessions: set[str] = set()
         self._pid: int | None = None
         self._total: Usage | None = None
         self._cost: float | None = None
@@ -134,9 +134,9 @@ class _Run:
         self, session: str | None, title: str | None = None, meta: dict[str, Any] | None = None
     ) -> Items:
         """The start of a session, the first time that it is told."""
-        if session is None or session in self._started:
+        if session is None or session in self._started_sessions:
             return ()
-        self._started.add(session)
+        self._started_sessions.add(session)
         token = ResumeToken(self._engine.name, session)
         return (StartedEvent(engine=self._engine.name, resume=token, title=title, meta=meta or None),)
 

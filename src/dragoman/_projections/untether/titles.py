@@ -96,7 +96,7 @@ class Shown(Struct, frozen=True):
 Row = Callable[[Call], Shown]
 
 
-def _named(about: Callable[[Call], str | None], kind: ActionKind = "tool", quote: str = "") -> Row:
+def _name_row(about: Callable[[Call], str | None], kind: ActionKind = "tool", quote: str = "") -> Row:
     """`name: <what it is about>`, or the bare name."""
 
     def row(call: Call) -> Shown:
@@ -129,23 +129,23 @@ def _web(key: str, otherwise: str) -> Row:
 
 _TABLE: Final[dict[str, Row]] = {
     "bash": _command,
-    "read": _named(lambda call: call.path),
-    "edit": _named(lambda call: call.path, "file_change"),
-    "write": _named(lambda call: call.path, "file_change"),
-    "websearch": _named(lambda call: call.text("query")),
-    "webfetch": _named(lambda call: call.text("url")),
-    "ls": _named(lambda call: call.path),
-    "glob": _named(lambda call: call.text("pattern")),
-    "grep": _named(lambda call: call.text("pattern")),
+    "read": _name_row(lambda call: call.path),
+    "edit": _name_row(lambda call: call.path, "file_change"),
+    "write": _name_row(lambda call: call.path, "file_change"),
+    "websearch": _name_row(lambda call: call.text("query")),
+    "webfetch": _name_row(lambda call: call.text("url")),
+    "ls": _name_row(lambda call: call.path),
+    "glob": _name_row(lambda call: call.text("pattern")),
+    "grep": _name_row(lambda call: call.text("pattern")),
 }
 """The published table. Its last row is: tool, and the tool's name."""
 
 _BEYOND: Final[dict[str, Row]] = {
     "shell": _command,
     "killshell": _command,
-    "multiedit": _named(lambda call: call.path, "file_change"),
-    "notebookedit": _named(lambda call: call.path, "file_change"),
-    "find": _named(lambda call: call.text("pattern")),
+    "multiedit": _name_row(lambda call: call.path, "file_change"),
+    "notebookedit": _name_row(lambda call: call.path, "file_change"),
+    "find": _name_row(lambda call: call.text("pattern")),
     "todowrite": _note("update todos"),
     "todoread": _note("read todos"),
     "askuserquestion": _note("ask user"),
@@ -161,10 +161,10 @@ _PROGRAM: Final[dict[str, Row]] = {
     "write": _changed,
     "notebookedit": _changed,
     "multiedit": _changed,
-    "read": _named(lambda call: call.path, quote="`"),
-    "glob": _named(lambda call: call.text("pattern"), quote="`"),
-    "grep": _named(lambda call: call.text("pattern")),
-    "ls": _named(lambda call: call.path, quote="`"),
+    "read": _name_row(lambda call: call.path, quote="`"),
+    "glob": _name_row(lambda call: call.text("pattern"), quote="`"),
+    "grep": _name_row(lambda call: call.text("pattern")),
+    "ls": _name_row(lambda call: call.path, quote="`"),
     **dict.fromkeys(("websearch", "web_search"), _web("query", "search")),
     **dict.fromkeys(("webfetch", "web_fetch"), _web("url", "fetch")),
 }

@@ -43,7 +43,7 @@ class Files:
         except FileNotFoundError:
             return ""
         except OSError as error:
-            raise _refused(path, error) from error
+            raise _refusal(path, error) from error
         try:
             text = data.decode()
         except UnicodeDecodeError:
@@ -66,7 +66,7 @@ class Files:
                 while rest:
                     rest = rest[os.write(file, rest) :]
         except OSError as error:
-            raise _refused(path, error) from error
+            raise _refusal(path, error) from error
 
     def _placed(self, path: str) -> tuple[str, str]:
         """The directory that a path is in, and where in it."""
@@ -112,7 +112,7 @@ def _regular(fd: int) -> int:
     return about.st_size
 
 
-def _refused(path: str, error: OSError) -> Refused:
+def _refusal(path: str, error: OSError) -> Refused:
     return Refused(f"{path}: {error.strerror or error}")
 
 

@@ -33,7 +33,7 @@ class Descendants:
         """Who was seen and may still be there; without the program itself."""
         self.root: Member = (root, next((row[3] for row in _table([root])), 0.0))
         self._mark = f"{MARK}={mark}".encode() if mark else b""
-        self._told: set[tuple[Member, int]] = set()
+        self._signalled: set[tuple[Member, int]] = set()
 
     def seen(self) -> set[Member]:
         """Who belongs to it now, as far as tree and session tell. Changes nothing: it may be asked in a thread."""
@@ -51,8 +51,8 @@ class Descendants:
         self.known |= self._related(rows) | self._marked(rows)
         left = self.known & _members(rows)
         for member in left:
-            if (member, number) not in self._told:
-                self._told.add((member, number))
+            if (member, number) not in self._signalled:
+                self._signalled.add((member, number))
                 _kill(member[0], number)
         return bool(left)
 

@@ -66,7 +66,7 @@ async def interrupt(run: Run, session: str | None = None) -> None:
         return
     events = EventStream()
     run.fanout.add(events)
-    told = [_said(run, Interrupt(session=owner)) for owner in at_work()]
+    told = [_try_to_say(run, Interrupt(session=owner)) for owner in at_work()]
     if any(told):
         async for _ in events:
             if not at_work():
@@ -74,11 +74,11 @@ async def interrupt(run: Run, session: str | None = None) -> None:
 
 
 def _hang_up(run: Run) -> None:
-    _said(run, Close())
+    _try_to_say(run, Close())
     run.child.stdin.end()
 
 
-def _said(run: Run, command: Interrupt | Close) -> bool:
+def _try_to_say(run: Run, command: Interrupt | Close) -> bool:
     """Agents that have no word for it are stopped by the next step."""
     try:
         run.say(command)

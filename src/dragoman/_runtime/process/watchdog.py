@@ -15,7 +15,7 @@ class Watchdog:
 
     def __init__(self, mark: str) -> None:
         self._popen: subprocess.Popen[bytes] | None = None
-        self._told: list[descendants.Member] = []
+        self._written: list[descendants.Member] = []
         if descendants.SYSTEM_HAS_PROC and mark and not getattr(sys, "frozen", False):
             with suppress(OSError):  # a run without a watchdog is better than none
                 self._popen = _start(mark)
@@ -24,8 +24,8 @@ class Watchdog:
         """Whom to end: for those who do not carry the mark."""
         everyone = [members.root, *members.known]
         pipe = self._popen.stdin if self._popen is not None else None
-        if pipe is not None and everyone != self._told:
-            self._told = everyone
+        if pipe is not None and everyone != self._written:
+            self._written = everyone
             with suppress(OSError):
                 pipe.write(" ".join(f"{pid}:{start}" for pid, start in everyone).encode() + b"\n")
 

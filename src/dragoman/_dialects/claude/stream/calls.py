@@ -222,7 +222,7 @@ class Calls:
                 )
             )
         elif message.subtype == "task_notification":
-            self._notified(call_id, message)
+            self._on_notification(call_id, message)
         else:
             self._ledger.put(self._task_update(call_id, message))
 
@@ -238,7 +238,7 @@ class Calls:
             ext={name: value for name, value in ext.items() if value is not None},
         )
 
-    def _notified(self, call_id: str, message: m.Task) -> None:
+    def _on_notification(self, call_id: str, message: m.Task) -> None:
         call = self._calls.get(call_id)
         if call is not None and _repeats_the_task(call, message):
             self._ledger.put(self._task_update(call_id, message))

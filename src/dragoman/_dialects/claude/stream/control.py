@@ -45,12 +45,12 @@ _BARE_ALLOW_FROM: Final = (2, 1, 198)
 
 
 class Controls:
-    """The control requests of both directions. The CLI's open ones are in the ledger, ours in `_sent`."""
+    """The control requests of both directions. The CLI's open ones are in the ledger, ours in `_our_requests`."""
 
     def __init__(self, ledger: Ledger, calls: Calls) -> None:
         self._ledger = ledger
         self._calls = calls
-        self._sent: dict[str, dict[str, Any]] = {}
+        self._our_requests: dict[str, dict[str, Any]] = {}
         """Requests of ours that have no answer yet, by request_id."""
         self._theirs: set[str] = set()
         """The request_ids of the CLI's own requests."""
@@ -127,10 +127,10 @@ class Controls:
         elif isinstance(pending.event, ev.QuestionAsked):
             event = _question_answered(id, pending.native, said, error)
         else:
-            event = self._resolved(id, fields.as_mapping(pending.native), said, error)
+            event = self._permission_resolved(id, fields.as_mapping(pending.native), said, error)
         self._ledger.put(event)
 
-    def _resolved(
+    def _permission_resolved(
         self, request_id: str, request: dict[str, Any], said: dict[str, Any], error: str | None
     ) -> ev.PermissionResolved:
         """The event for an answer to a permission request. One that the CLI cannot accept counts as a
@@ -153,7 +153,7 @@ class Controls:
 
     def on_our_request(self, message: m.ControlRequest) -> None:
         """Our own `control_request`, seen on its way out."""
-        self._sent[message.request_id] = message.request
+        self._our_requests[message.request_id] = message.request
 
     def on_answer(self, message: m.ControlResponse) -> dict[str, Any] | None:
         """The CLI's `control_response`. That to initialize is returned: it belongs to the session. With
@@ -162,7 +162,7 @@ class Controls:
         if answer.request_id in self._theirs:
             self.on_our_answer(message)
             return None
-        request = self._sent.pop(answer.request_id, None)
+        request = self._our_requests.pop(answer.request_id, None)
         subtype = fields.text(request, "subtype")
         initial = subtype == INITIALIZE or (request is None and is_initialize_answer(answer.response))
         if initial and isinstance(answer.response, dict):

@@ -33,14 +33,14 @@ class Costs:
             model: since(usage, before[model]) if model in before else usage
             for model, usage in totals.items()
         }
-        return {model: usage for model, usage in rest.items() if _used(usage)}
+        return {model: usage for model, usage in rest.items() if _is_used(usage)}
 
     def cost(self, result: m.Result) -> float | None:
         total, before = result.total_cost_usd, self._cost
         if total is None or total < 0:
             return None
         self._cost = total
-        said = self._said(result)
+        said = self._stated_cost(result)
         if said is not None:
             return said
         return round(total - before, _CENTS) if before is not None and total >= before else total
@@ -57,7 +57,7 @@ class Costs:
         resumed = cost is not None and result.total_cost_usd is not None and result.total_cost_usd > cost
         return None if resumed else total
 
-    def _said(self, result: m.Result) -> float | None:
+    def _stated_cost(self, result: m.Result) -> float | None:
         """The turn's own cost, the sum over `model_usage_since_last_result`; None where the CLI does not send
         that."""
         models = result.model_usage_since_last_result
@@ -75,5 +75,5 @@ def _by_model(native: dict[str, dict[str, Any]] | None) -> dict[str, ModelUsage]
     return {model: model_usage_of(counts) for model, counts in (native or {}).items()}
 
 
-def _used(usage: ModelUsage) -> bool:
+def _is_used(usage: ModelUsage) -> bool:
     return bool(usage.input_tokens or usage.output_tokens or usage.cost_usd)

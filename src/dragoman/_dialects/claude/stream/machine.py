@@ -40,7 +40,7 @@ class ClaudeStream(Machine):
         self._requests = 0
         self._turn_message: str | None = None
         """The message that opened the turn."""
-        self._taken: list[str] = []
+        self._taken_ids: list[str] = []
         """The client's messages that the turn has taken so far."""
         self._echoes = False
         """The CLI was told to echo what the client says when a turn takes it."""
@@ -102,9 +102,9 @@ class ClaudeStream(Machine):
     def on_in(self, line: bytes) -> None:
         message = m.READER.read(line)
         if isinstance(message, m.User):
-            self._prompted(message.message.content, message.uuid)
+            self._on_prompt(message.message.content, message.uuid)
         elif isinstance(message, m.FlatMessage):
-            self._prompted(message.content, message.uuid)
+            self._on_prompt(message.content, message.uuid)
         elif isinstance(message, m.ControlRequest):
             self._controls.on_our_request(message)
         elif isinstance(message, m.ControlResponse):
@@ -131,17 +131,17 @@ class ClaudeStream(Machine):
         if self.ledger.open_turns:
             return
         text = self._untaken.get(message_id) if message_id is not None else None
-        self._turn_message, self._taken = message_id, []
+        self._turn_message, self._taken_ids = message_id, []
         self.ledger.put(ev.TurnStarted(prompt=text, synthesized=True))
 
-    def _prompted(self, content: Any, uuid: str | None) -> None:
+    def _on_prompt(self, content: Any, uuid: str | None) -> None:
         """A `user` line of the client's. Its message is untaken until the CLI says which turn takes it."""
         message = translate.user_message(content)
         message.message_id = uuid
         if uuid is not None:
             self._untaken[uuid] = message.text
         if not self.ledger.busy():
-            self._turn_message, self._taken = uuid, []
+            self._turn_message, self._taken_ids = uuid, []
             self.ledger.put(ev.TurnStarted(prompt=message.text))
         self.ledger.put(message)
 
@@ -149,7 +149,7 @@ class ClaudeStream(Machine):
         """A turn has taken this message of the client's."""
         if message_id is not None and message_id in self._untaken:
             del self._untaken[message_id]
-            self._taken.append(message_id)
+            self._taken_ids.append(message_id)
 
     def _ends_turn(self, message: m.Result) -> bool:
         """Whether the result is that of the open turn. From 2.1.300 on it names the messages that its turn took, before
@@ -157,7 +157,7 @@ class ClaudeStream(Machine):
         to a turn that had begun before the CLI saw it, and the prompt's own is still to come."""
         for id in message.user_message_uuids or ():
             self._take(id)
-        if not self._taken and message.user_message_uuids is None and message.origin is None:
+        if not self._taken_ids and message.user_message_uuids is None and message.origin is None:
             # 2.1.197 echoes no slash command (capture slash_various): the one that waits longest was it. A CLI that
             # was not told to echo says nothing of what it took: then it is all of it.
             longest = next(iter(self._untaken), "")
@@ -193,7 +193,7 @@ class ClaudeStream(Machine):
                 steps=message.num_turns,
                 denials=translate.denials_of(message),
                 structured_output=message.structured_output,
-                message_ids=list(dict.fromkeys((*self._taken, *(message.user_message_uuids or ())))),
+                message_ids=list(dict.fromkeys((*self._taken_ids, *(message.user_message_uuids or ())))),
                 ext={"claude.origin": message.origin} if message.origin else {},
             )
         )

@@ -28,7 +28,7 @@ class Streaming:
         self._open: int | None = None
         self._calls: dict[int, str] = {}
         self._blocks: dict[str, int] = {}
-        self._counted: set[str] = set()
+        self._counted_ids: set[str] = set()
 
     def receive(self, message: m.StreamEvent) -> None:
         event, parent = message.event, message.parent_tool_use_id
@@ -44,7 +44,7 @@ class Streaming:
             self._usage.update({k: v for k, v in (event.usage or {}).items() if v is not None})
             self._say_usage(self.id, self._model, self._usage, parent)
         elif isinstance(event, m.MessageStop):
-            self._abandoned(message.abandoned_blocks)
+            self._abandon_blocks(message.abandoned_blocks)
         elif isinstance(event, m.ApiError):
             error = error_info(event.error) or ev.ErrorInfo(message="unknown error")
             self._ledger.put(ev.Error(message=error.message, code=error.code, severity="warning"))
@@ -106,8 +106,8 @@ class Streaming:
         self, message_id: str | None, model: str | None, native: dict[str, Any], parent: str | None
     ) -> None:
         usage = usage_of(native)
-        if usage is not None and message_id is not None and message_id not in self._counted:
-            self._counted.add(message_id)
+        if usage is not None and message_id is not None and message_id not in self._counted_ids:
+            self._counted_ids.add(message_id)
             self._ledger.put(
                 ev.UsageUpdated(scope="call", usage=usage, model=model, message_id=message_id, parent=parent)
             )
@@ -132,7 +132,7 @@ class Streaming:
         if discards:
             self._ledger.put(ev.Retry(discards=discards, synthesized=True))
 
-    def _abandoned(self, abandoned: dict[str, Any] | None) -> None:
+    def _abandon_blocks(self, abandoned: dict[str, Any] | None) -> None:
         first = fields.integer(abandoned, "from_block_index")
         if first is not None:
             discards = self._ledger.discard(

@@ -37,7 +37,7 @@ class ClaudeTranscript(Machine):
         self._aside = False
         """The line at hand is a subagent's."""
         self._seen: set[str] = set()
-        self._counted: set[str] = set()
+        self._counted_ids: set[str] = set()
         self._turns: dict[str | None, Turn] = {}
         self._subagents: dict[str, Subagent] = {}
         self._sidechains = Sidechains()
@@ -192,9 +192,9 @@ class ClaudeTranscript(Machine):
             self._came_to("completed", "tool")
         words: Any = [part for part in parts if part not in results] if results else entry.message.content
         if words:
-            self._said(entry, words, beside_result=bool(results))
+            self._on_user_text(entry, words, beside_result=bool(results))
 
-    def _said(self, entry: m.User, content: Any, *, beside_result: bool) -> None:
+    def _on_user_text(self, entry: m.User, content: Any, *, beside_result: bool) -> None:
         text = text_of_content(content)
         if text.startswith(translate.INTERRUPTED):
             self._put(translate.user_message(content, synthetic=True))
@@ -208,11 +208,11 @@ class ClaudeTranscript(Machine):
             self._put(translate.user_message(content, synthetic=True))
             self._calls.notified(notification)
         elif (output := translate.output_of(text)) is not None:
-            self._printed(output)
+            self._put_output(output)
         elif self._continues(entry, text):
             self._put(translate.user_message(content))
         else:
-            self._prompted(content, entry.promptId)
+            self._on_prompt(content, entry.promptId)
 
     def _continues(self, entry: m.User, text: str) -> bool:
         """Whether an entry belongs to the prompt of the open turn. Its id alone does not tell: in a fork all
@@ -223,13 +223,13 @@ class ClaudeTranscript(Machine):
             return False
         return entry.promptId == turn.prompt_id
 
-    def _prompted(self, content: Any, prompt_id: str | None = None) -> None:
+    def _on_prompt(self, content: Any, prompt_id: str | None = None) -> None:
         message = translate.user_message(content)
         message.text = translate.typed(message.text or "")
         self._begin_turn(message.text, prompt_id)
         self._put(message)
 
-    def _printed(self, output: str) -> None:
+    def _put_output(self, output: str) -> None:
         """Put the output of the CLI's own command, which no model answers."""
         if output:
             self._put(ev.Message(role="system", text=output))
@@ -240,9 +240,9 @@ class ClaudeTranscript(Machine):
         (slash_various)."""
         output = translate.output_of(line.content or "")
         if output is not None:
-            self._printed(output)
+            self._put_output(output)
         else:
-            self._prompted(line.content or "")
+            self._on_prompt(line.content or "")
 
     # --- answers -----------------------------------------------------------------------------------------
 
@@ -286,8 +286,8 @@ class ClaudeTranscript(Machine):
         usage = usage_of(message.usage)
         if usage is None or model is None or message.id is None:
             return
-        if message.id not in self._counted:
-            self._counted.add(message.id)
+        if message.id not in self._counted_ids:
+            self._counted_ids.add(message.id)
             self._put(ev.UsageUpdated(scope="call", usage=usage, model=model, message_id=message.id))
         if turn is not None:
             turn.usage[message.id] = model, usage

@@ -16,10 +16,10 @@ def changed(changes: list[dict[str, Any]] | None, call_id: str, phase: Phase) ->
     for change in changes or []:
         path = fields.text(change, "path")
         if path is not None:
-            yield _changed(path, change, call_id, phase)
+            yield _file_changed(path, change, call_id, phase)
 
 
-def _changed(path: str, change: dict[str, Any], call_id: str, phase: Phase) -> ev.FileChanged:
+def _file_changed(path: str, change: dict[str, Any], call_id: str, phase: Phase) -> ev.FileChanged:
     kind, content = change.get("kind"), fields.text(change, "diff")
     given = kind if isinstance(kind, dict) else {"type": kind}
     event = ev.FileChanged(path=path, change="modified", call_id=call_id, phase=phase)

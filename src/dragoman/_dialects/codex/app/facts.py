@@ -20,7 +20,7 @@ class Facts:
         self.handlers: dict[str, Callable[[Thread, Any], None]] = {
             "thread/tokenUsage/updated": self._usage,
             "thread/settings/updated": self._settings,
-            "thread/name/updated": self._named,
+            "thread/name/updated": self._name_updated,
             "thread/compacted": self._compacted,
             "thread/reverted": self._reverted,
             "mcpServer/startupStatus/updated": self._mcp_server,
@@ -49,7 +49,7 @@ class Facts:
             self._threads.put(thread, ev.SessionMode(mode=mode))
         thread.mode = mode if mode is not None else thread.mode
 
-    def _named(self, thread: Thread, params: m.NameNews) -> None:
+    def _name_updated(self, thread: Thread, params: m.NameNews) -> None:
         self.know(thread, ev.SessionStarted(title=params.threadName))
 
     def _mcp_server(self, thread: Thread, params: m.McpNews) -> None:

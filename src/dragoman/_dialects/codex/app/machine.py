@@ -86,7 +86,7 @@ class CodexApp(Machine):
         """The client is one of us: what it opens under another id than OPEN it opens by command."""
         self._failure: ev.ErrorInfo | None = None
         """Why it could not be opened."""
-        self._refused: set[str] = set()
+        self._refused_threads: set[str] = set()
         """Threads that Codex opened in place of another one."""
         self._handlers: dict[str, Callable[[Thread, Any], None]] = {
             **self._talk.handlers,
@@ -117,15 +117,15 @@ class CodexApp(Machine):
 
     def on_message(self, message: m.Note | jsonrpc.Incoming) -> None:
         if isinstance(message, m.Note):
-            self._notified(message)
+            self._on_notification(message)
         elif isinstance(message, jsonrpc.Response):
-            self._answered(message)
+            self._on_answer(message)
         elif isinstance(message, jsonrpc.Request):
-            self._requested(message)
+            self._on_request(message)
         elif isinstance(message, jsonrpc.Notification):
             note = m.fitted(message.method, message.params)
             if note is not None:
-                self._notified(note)
+                self._on_notification(note)
             elif message.method.startswith(_OLDER):
                 self._heard_older(message)
             else:
@@ -134,13 +134,13 @@ class CodexApp(Machine):
     def on_in(self, line: bytes) -> None:
         for message in self._peer.sent(line):
             if isinstance(message, jsonrpc.Request):
-                self._our_request(message)
+                self._on_our_request(message)
             elif isinstance(message, jsonrpc.Response):
                 self._requests.on_our_answer(message)
 
     # --- notifications -----------------------------------------------------------------------------------
 
-    def _notified(self, note: m.Note) -> None:
+    def _on_notification(self, note: m.Note) -> None:
         ledger, params, method = self.ledger, note.params, note.method
         ledger.native_type = method
         ledger.agent_time = str(note.time) if note.time is not None else None
@@ -194,7 +194,7 @@ class CodexApp(Machine):
 
     def _thread_started(self, thread: Thread, params: m.ThreadNews) -> None:
         native = params.thread or {}
-        if native.get("parentThreadId") is None and thread.id not in self._refused:
+        if native.get("parentThreadId") is None and thread.id not in self._refused_threads:
             self._threads.main = self._threads.main or thread.id
             self._facts.started(thread, {"thread": native})
 
@@ -214,7 +214,7 @@ class CodexApp(Machine):
 
     # --- requests and answers ----------------------------------------------------------------------------
 
-    def _requested(self, request: jsonrpc.Request) -> None:
+    def _on_request(self, request: jsonrpc.Request) -> None:
         """A request of Codex'."""
         self.ledger.native_type = request.method
         params = request.params
@@ -223,7 +223,7 @@ class CodexApp(Machine):
         if owed is not None:
             self.owe(owed)
 
-    def _our_request(self, request: jsonrpc.Request) -> None:
+    def _on_our_request(self, request: jsonrpc.Request) -> None:
         """Our own request, seen on its way out."""
         params = fields.as_mapping(request.params)
         id = fields.text(params, "threadId")
@@ -240,7 +240,7 @@ class CodexApp(Machine):
         elif thread is not None and request.method == "thread/compact/start":
             thread.manual_compaction = True
 
-    def _answered(self, response: jsonrpc.Response) -> None:
+    def _on_answer(self, response: jsonrpc.Response) -> None:
         """Codex's answer to something we asked; what it is the answer to, if that was not heard, it shows."""
         sent: Sent | None = response.context
         method = response.method
@@ -250,19 +250,19 @@ class CodexApp(Machine):
             self.ledger.name_session(thread.session)
         self.ledger.native_type = method or "response"
         if method == INITIALIZE or (method is None and {"userAgent", "codexHome"} <= result.keys()):
-            self._initialized(response, result)
+            self._on_initialized(response, result)
         elif method in _OPENINGS or (method is None and {"thread", "approvalPolicy"} <= result.keys()):
-            self._opened(response, method or "thread/start", result)
+            self._on_opened(response, method or "thread/start", result)
         elif method == "turn/start" or method == "review/start":
-            self._turn_taken(sent, response, result)
+            self._on_turn_answer(sent, response, result)
         elif method is None and response.error is None and isinstance(result.get("turn"), dict):
             pass  # the answer to a turn/start that was not heard; turn/started says the same
         elif sent is not None or response.method is None:
-            self._ended(response, sent)
+            self._end_command(response, sent)
 
-    def _initialized(self, response: jsonrpc.Response, result: dict[str, Any]) -> None:
+    def _on_initialized(self, response: jsonrpc.Response, result: dict[str, Any]) -> None:
         if response.error is not None and response.id != INITIALIZE:
-            self._ended(response, None)
+            self._end_command(response, None)
         elif response.error is not None:
             message = f"initialize: {response.error.message}"
             self.ledger.put(ev.Error(message=message, code=str(response.error.code), scope="protocol"))
@@ -278,7 +278,7 @@ class CodexApp(Machine):
                 method, params = opening.get("method", "thread/start"), opening.get("params", {})
                 self.owe(self._peer.request(method, params, id=OPEN))
 
-    def _opened(self, response: jsonrpc.Response, method: str, result: dict[str, Any]) -> None:
+    def _on_opened(self, response: jsonrpc.Response, method: str, result: dict[str, Any]) -> None:
         native, wanted = fields.mapping(result, "thread"), fields.text(response.params, "threadId")
         id = fields.text(native, "id")
         error = None
@@ -287,10 +287,10 @@ class CodexApp(Machine):
         elif id is None:
             error = ev.ErrorInfo(message=f"{method} named no thread")
         elif method == "thread/resume" and wanted is not None and wanted != id:
-            self._refused.add(id)
+            self._refused_threads.add(id)
             error = ev.ErrorInfo(message=f"asked for thread {wanted}, Codex opened {id}: it is not used")
         if error is not None or id is None:
-            self._not_opened(response, method, wanted, error)
+            self._on_not_opened(response, method, wanted, error)
             return
         thread = self._enter(id)
         commanded = self._ours and response.id != OPEN
@@ -307,7 +307,7 @@ class CodexApp(Machine):
                 )
             )
 
-    def _not_opened(
+    def _on_not_opened(
         self, response: jsonrpc.Response, method: str, wanted: str | None, error: ev.ErrorInfo | None
     ) -> None:
         """Prompts still go out, to the thread that was asked for or to none: Codex refuses them, and so each has
@@ -321,7 +321,7 @@ class CodexApp(Machine):
         command = _command_of(method, {})
         self.ledger.put(ev.CommandEnded(command=command, request_id=str(response.id), ok=False, error=error))
 
-    def _turn_taken(self, sent: Sent | None, response: jsonrpc.Response, result: dict[str, Any]) -> None:
+    def _on_turn_answer(self, sent: Sent | None, response: jsonrpc.Response, result: dict[str, Any]) -> None:
         turn = result.get("turn")
         thread = sent.thread if sent is not None else None
         if response.error is not None:
@@ -329,12 +329,12 @@ class CodexApp(Machine):
             if sent is not None and sent.turn is not None and thread is not None:
                 self._talk.turn_failed(thread, self._failure or error)
             else:
-                self._ended(response, sent)
+                self._end_command(response, sent)
         elif isinstance(turn, dict) and thread is not None and response.method == "review/start":
             self._talk.begin(thread, turn_id=fields.text(turn, "id"))
         # Any other turn is named by turn/started: until then Codex has none that could be interrupted or steered.
 
-    def _ended(self, response: jsonrpc.Response, sent: Sent | None) -> None:
+    def _end_command(self, response: jsonrpc.Response, sent: Sent | None) -> None:
         error, result = response.error, response.result
         method = response.method
         event = ev.CommandEnded(

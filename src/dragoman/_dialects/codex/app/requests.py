@@ -136,7 +136,7 @@ class Requests:
         )
         event: ev.Event
         if asked.choices is not None:
-            event = _resolved(request_id, asked.choices, response.result, error)
+            event = _permission_resolved(request_id, asked.choices, response.result, error)
         elif asked.method in (ELICITATION, QUESTIONS):
             event = _question_answered(request_id, asked.method, response.result, error)
         else:
@@ -261,7 +261,7 @@ def _question(asked: Asked) -> ev.QuestionAsked:
 # --- answers -----------------------------------------------------------------------------------------------
 
 
-def _resolved(
+def _permission_resolved(
     request_id: str, choices: list[approvals.Choice], result: Any, error: ev.ErrorInfo | None
 ) -> ev.PermissionResolved:
     """The event for an answer to a permission request. One that Codex cannot accept counts as a denial: the

@@ -99,7 +99,7 @@ class Threads:
         self.main: str | None = None
         """The one that is meant where none is named."""
         self._threads: dict[str, Thread] = {}
-        self._spawning: dict[str, tuple[Thread, str | None]] = {}
+        self._spawns: dict[str, tuple[Thread, str | None]] = {}
         """Calls that are starting a subagent, with the thread they are in and what it is to do."""
 
     def get(self, id: str) -> Thread:
@@ -108,8 +108,8 @@ class Threads:
         thread = self._threads.get(id)
         if thread is None:
             thread = self._threads[id] = Thread(id=id, session=id)
-            if len(self._spawning) == 1:
-                self.spawned(thread, next(iter(self._spawning)))
+            if len(self._spawns) == 1:
+                self.spawned(thread, next(iter(self._spawns)))
         return thread
 
     def find(self, id: str) -> Thread | None:
@@ -117,7 +117,7 @@ class Threads:
 
     def expected(self, id: str | None) -> bool:
         """Whether a thread is known, or can only be that of the subagent that is being started."""
-        return id is None or id in self._threads or len(self._spawning) == 1
+        return id is None or id in self._threads or len(self._spawns) == 1
 
     def at_work(self) -> list[Thread]:
         """The threads that have a turn, subagents' too."""
@@ -144,14 +144,14 @@ class Threads:
     # --- subagents ---------------------------------------------------------------------------------------
 
     def spawning(self, thread: Thread, call_id: str, task: str | None) -> None:
-        self._spawning[call_id] = (thread, task)
+        self._spawns[call_id] = (thread, task)
 
     def spawn_over(self, call_id: str) -> None:
-        self._spawning.pop(call_id, None)
+        self._spawns.pop(call_id, None)
 
     def spawned(self, child: Thread, call_id: str, kind: str | None = None) -> None:
         """Take in that `call_id` started the subagent `child`."""
-        owner, task = self._spawning.get(call_id) or (None, None)
+        owner, task = self._spawns.get(call_id) or (None, None)
         if owner is None or child.spawned or owner is child:
             return
         child.parent, child.spawned = call_id, True

@@ -27,7 +27,7 @@ class CodexExec(Machine):
 
     def __init__(self, agent: str = "codex") -> None:
         super().__init__(agent)
-        self._asked: str | None = None
+        self._wanted_thread: str | None = None
         """The thread to go on with, by whatever name it was asked for."""
         self._prompt: str | None = None
         self._agents = Agents(self.ledger)
@@ -58,8 +58,8 @@ class CodexExec(Machine):
 
     def on_start(self, launch: Launch) -> None:
         words = [word for word in ("resume", "fork") if word in launch.argv]
-        self._asked = launch.resume or next((_after(launch.argv, word) for word in words), None)
-        if self._asked is not None:  # what the thread had used before is not said
+        self._wanted_thread = launch.resume or next((_after(launch.argv, word) for word in words), None)
+        if self._wanted_thread is not None:  # what the thread had used before is not said
             self._core.turns = Turns(self.ledger)
         self._prompt = fields.text(launch.config, "prompt")
 
@@ -80,13 +80,13 @@ class CodexExec(Machine):
     # --- threads and turns -------------------------------------------------------------------------------
 
     def _thread_started(self, message: m.ThreadStarted) -> None:
-        self._named(message.thread_id)
+        self._enter_thread(message.thread_id)
         # A name that no thread has starts a new one without a word; only an id can be compared.
-        asked = self._asked
+        asked = self._wanted_thread
         resumed = asked is not None and (asked == message.thread_id or asked.startswith("-"))
         self.ledger.put(ev.SessionStarted(resumed=resumed))
 
-    def _named(self, thread_id: str | None) -> None:
+    def _enter_thread(self, thread_id: str | None) -> None:
         ledger = self.ledger
         if thread_id is None or thread_id == ledger.current:
             return
@@ -126,7 +126,7 @@ class CodexExec(Machine):
 
     def _session_meta(self, message: m.SessionMeta) -> None:
         meta = message.payload
-        self._named(fields.text(meta, "id"))
+        self._enter_thread(fields.text(meta, "id"))
         git = fields.mapping(meta, "git")
         self.ledger.put(
             ev.SessionStarted(

@@ -45,12 +45,12 @@ def delta(item: m.Item) -> ev.Delta:
 
 def started(item: m.Item) -> ev.ToolStarted:
     """The start of a tool, from its item."""
-    event = _started(item)
+    event = _start_by_type(item)
     event.ext = {"codex.itemType": item.type}
     return event
 
 
-def _started(item: m.Item) -> ev.ToolStarted:
+def _start_by_type(item: m.Item) -> ev.ToolStarted:
     if item.type == "mcp_tool_call":
         return v.mcp_started(item.id, item.server, item.tool or item.name, item.arguments)
     if item.type == "web_search":

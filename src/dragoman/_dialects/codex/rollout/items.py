@@ -25,7 +25,7 @@ class Items:
     def __init__(self, core: CoreEvents, agents: Agents, said: set[str]) -> None:
         self._core = core
         self._agents = agents
-        self._said = said
+        self._put_ids = said
         self._handlers: dict[str, Callable[[Native], None]] = {
             "UserMessage": self._user,
             "AgentMessage": self._agent,
@@ -52,9 +52,9 @@ class Items:
 
     def _new(self, item: Native) -> bool:
         item_id = fields.text(item, "id")
-        known = item_id is not None and item_id in self._said
+        known = item_id is not None and item_id in self._put_ids
         if item_id is not None:
-            self._said.add(item_id)
+            self._put_ids.add(item_id)
         return not known
 
     # --- what is said ------------------------------------------------------------------------------------

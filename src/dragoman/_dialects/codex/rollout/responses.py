@@ -30,7 +30,7 @@ class Responses:
     def __init__(self, ledger: Ledger, core: CoreEvents, said: set[str]) -> None:
         self._ledger = ledger
         self._core = core
-        self._said = said
+        self._put_ids = said
         self._shells: set[str] = set()
         """Calls that may go on in the background."""
         self._handlers: dict[str, Callable[[Native], None]] = {
@@ -83,10 +83,10 @@ class Responses:
             self._core.turns.late(message)
 
     def _answer(self, text: str, item: Native, item_id: str | None) -> None:
-        told = item_id in self._said or self._core.last_text == text
+        told = item_id in self._put_ids or self._core.last_text == text
         self._core.last_text = None
         if item_id is not None:
-            self._said.add(item_id)
+            self._put_ids.add(item_id)
         if not told:
             message = translate.assistant(text, fields.text(item, "phase"), item_id)
             if message.kind == "text":
@@ -96,10 +96,10 @@ class Responses:
     def _reasoning(self, item: Native) -> None:
         item_id, summary = fields.text(item, "id"), fields.items(item, "summary")
         parts = {joined_text(part) for part in summary}
-        told = item_id in self._said or (bool(parts) and parts <= self._core.thoughts)
+        told = item_id in self._put_ids or (bool(parts) and parts <= self._core.thoughts)
         self._core.thoughts.clear()
         if item_id is not None:
-            self._said.add(item_id)
+            self._put_ids.add(item_id)
         message = translate.thinking(summary, fields.items(item, "content"), item_id)
         if not told and message is not None:
             self._core.turns.put(message)

@@ -208,12 +208,12 @@ class CoreEvents(ToolEvents):
     # --- requests ----------------------------------------------------------------------------------------
 
     def _command_approval(self, message: Native) -> None:
-        self._asked(message, "shell", "execute", {"command": message.get("command")})
+        self._put_permission(message, "shell", "execute", {"command": message.get("command")})
 
     def _patch_approval(self, message: Native) -> None:
-        self._asked(message, "apply_patch", "edit", {"changes": message.get("changes")})
+        self._put_permission(message, "apply_patch", "edit", {"changes": message.get("changes")})
 
-    def _asked(self, message: Native, name: str, kind: ev.ToolKind, given: Native) -> None:
+    def _put_permission(self, message: Native, name: str, kind: ev.ToolKind, given: Native) -> None:
         call_id = call_of(message)
         self.turns.put(
             ev.PermissionRequested(

@@ -21,7 +21,7 @@ class Turns:
         self._marked = False
         """The thread says itself when its turns begin and end."""
         self._turn_id: str | None = None
-        self._prompted = False
+        self._has_prompt = False
         self._text: str | None = None
         self._before = before
         self._total: Usage | None = None
@@ -36,12 +36,12 @@ class Turns:
     @property
     def prompted(self) -> bool:
         """Whether the open turn has its prompt."""
-        return self._prompted
+        return self._has_prompt
 
     def begin(self, turn_id: str | None = None, prompt: str | None = None) -> None:
         """Put the start of a turn."""
         self._marked = True
-        self._prompted = prompt is not None
+        self._has_prompt = prompt is not None
         self._turn_id = turn_id
         self._ledger.put(ev.TurnStarted(native_turn_id=turn_id, prompt=prompt))
 
@@ -54,7 +54,7 @@ class Turns:
         if not self.open:
             self._expected = ev.TurnStarted(native_turn_id=turn_id)
             self._turn_id = turn_id
-            self._prompted = False
+            self._has_prompt = False
 
     def prompt(self, message: ev.Message) -> None:
         """Put a user's message: it begins the turn, or is one more message in the open one."""
@@ -65,7 +65,7 @@ class Turns:
             started = started or ev.TurnStarted()
             started.prompt = message.text
             self._ledger.put(started)
-        self._prompted = True
+        self._has_prompt = True
         self._ledger.put(message)
 
     def go_on(self) -> None:
@@ -138,7 +138,7 @@ class Turns:
         if self._total is not None:
             self._before = self._total
         self._own = self._text = None
-        self._prompted = False
+        self._has_prompt = False
 
 
 class Aside(Turns):
@@ -162,7 +162,7 @@ class Aside(Turns):
         self._working = True
 
     def prompt(self, message: ev.Message) -> None:
-        self._prompted = True
+        self._has_prompt = True
         self.put(message)
 
     def go_on(self) -> None:

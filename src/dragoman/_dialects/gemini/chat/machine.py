@@ -57,7 +57,7 @@ class GeminiChat(Machine):
             "gemini": self._gemini,
             "info": lambda entry, replay: self._notice(entry, "info"),
             "warning": lambda entry, replay: self._notice(entry, "warning"),
-            "error": lambda entry, replay: self._failed(entry),
+            "error": lambda entry, replay: self._on_error(entry),
         }
 
     # --- lines -------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ class GeminiChat(Machine):
         known, text = self._knowledge(entry), translate.text_of(entry.content)
         answers = [part.value for part in translate.parts_of(entry.content) if part.kind == "answer"]
         for answer in answers:
-            self._answered(translate.answered(answer, replay=replay))
+            self._end_from_answer(translate.answered(answer, replay=replay))
         blocks = translate.blocks_of(entry.content)
         if answers or text == known.text or not (text or blocks):
             return  # what stands beside an answer (an image) is a part of it
@@ -208,12 +208,12 @@ class GeminiChat(Machine):
             self.ledger.put(ev.SessionStarted(model=entry.model))
         if entry.tokens is not None and entry.tokens != known.tokens:
             known.tokens = entry.tokens
-            self._counted(entry, entry.tokens)
+            self._count_tokens(entry, entry.tokens)
         for part in parts:
             if part.kind == "call":
-                self._called(translate.call_of(part.value), known, entry, replay)
+                self._on_tool_call(translate.call_of(part.value), known, entry, replay)
         for call in entry.toolCalls or ():
-            self._called(call, known, entry, replay)
+            self._on_tool_call(call, known, entry, replay)
         if self._turn is not None and self._subagent is None and not replay:
             self._judge(self._turn, entry, text)
 
@@ -241,7 +241,7 @@ class GeminiChat(Machine):
         else:
             turn.came_to("truncated")
 
-    def _counted(self, entry: m.Entry, tokens: m.Tokens) -> None:
+    def _count_tokens(self, entry: m.Entry, tokens: m.Tokens) -> None:
         usage = translate.usage_of(tokens)
         self._put(ev.UsageUpdated(scope="call", usage=usage, model=entry.model, message_id=entry.id))
         if self._turn is not None and self._subagent is None:
@@ -250,7 +250,7 @@ class GeminiChat(Machine):
     def _notice(self, entry: m.Entry, severity: Any) -> None:
         self._put(ev.Notice(severity=severity, message=translate.text_of(entry.content)))
 
-    def _failed(self, entry: m.Entry) -> None:
+    def _on_error(self, entry: m.Entry) -> None:
         text = translate.text_of(entry.content)
         self._put(ev.Error(message=text))
         if self._turn is not None:
@@ -261,7 +261,7 @@ class GeminiChat(Machine):
 
     # --- tools -------------------------------------------------------------------------------------------
 
-    def _called(self, call: m.ToolCall, known: Known, entry: m.Entry, replay: bool) -> None:
+    def _on_tool_call(self, call: m.ToolCall, known: Known, entry: m.Entry, replay: bool) -> None:
         if call.id in known.ended:
             return
         started = toolnames.started(call.id, call.name, call.args)
@@ -296,7 +296,7 @@ class GeminiChat(Machine):
                 )
             )
 
-    def _answered(self, ended: ev.ToolEnded) -> None:
+    def _end_from_answer(self, ended: ev.ToolEnded) -> None:
         """Put the end of a call from the model's answer, if the call itself had none."""
         if ended.replay:
             answers = ended.call_id in self._history

@@ -53,19 +53,19 @@ class GeminiStream(Machine):
         self._failures: list[m.Failure] = []
         self._result: m.Result | None = None
         """What was said at the end. How the process exits tells the rest."""
-        self._prompted = False
+        self._has_prompt = False
         """The prompt of the process at hand has begun its turn."""
         self._handlers: dict[type[m.Native], Callable[[Any], None]] = {
             m.Init: self._init,
-            m.Said: self._said,
+            m.Said: self._on_said,
             m.ToolUse: self._tool_use,
             m.ToolResult: self._tool_result,
-            m.Failure: self._failed,
-            m.Result: self._ended,
+            m.Failure: self._on_failure,
+            m.Result: self._on_result,
             m.Content: lambda message: self._grow("text", message.value),
             m.Thought: lambda message: self._grow("thinking", translate.thought_text(message)),
             m.ToolCall: self._tool_call,
-            m.Retry: self._retried,
+            m.Retry: self._on_retry,
         }
 
     def read(self, line: bytes) -> Iterable[Any]:
@@ -79,7 +79,7 @@ class GeminiStream(Machine):
     def on_end(self, exit: Exit) -> None:
         if self._result is not None:
             self._end_turn(exit.code)
-        elif self.ledger.current is not None and not self._prompted:
+        elif self.ledger.current is not None and not self._has_prompt:
             self._begin()  # it took the prompt up and died: the turn is cut off, not absent
 
     # --- turns -------------------------------------------------------------------------------------------
@@ -87,7 +87,7 @@ class GeminiStream(Machine):
     def _init(self, message: m.Init) -> None:
         if self._result is not None:  # the streams of several processes, one after the other
             self._end_turn(None)
-        self._prompted = False
+        self._has_prompt = False
         if message.session_id is not None:
             self.ledger.name_session(message.session_id)
         resumed = self.resumed and not self.ledger.facts()
@@ -97,9 +97,9 @@ class GeminiStream(Machine):
         """Begin a turn, unless one is open."""
         if not self.ledger.busy():
             self.ledger.put(ev.TurnStarted(prompt=prompt, synthesized=prompt is None))
-        self._prompted = True
+        self._has_prompt = True
 
-    def _ended(self, message: m.Result) -> None:
+    def _on_result(self, message: m.Result) -> None:
         """Keep the result until the process ends, and with it the turn: after an API error only the exit code
         has its kind (capture err_429_daily), and a result may be `success` before a failing exit."""
         self._begin()
@@ -129,7 +129,7 @@ class GeminiStream(Machine):
         )
         self._result, self._failures, self._last_text = None, [], None
 
-    def _failed(self, message: m.Failure) -> None:
+    def _on_failure(self, message: m.Failure) -> None:
         self._begin()
         self._hush()
         self._failures.append(message)
@@ -137,15 +137,15 @@ class GeminiStream(Machine):
 
     # --- what is said ------------------------------------------------------------------------------------
 
-    def _said(self, message: m.Said) -> None:
+    def _on_said(self, message: m.Said) -> None:
         if message.role == "user":
-            self._asked(repaired_text(message.content))
+            self._on_prompt(repaired_text(message.content))
         elif message.delta:
             self._grow("text", message.content)
         else:
             self._say(repaired_text(message.content))
 
-    def _asked(self, text: str) -> None:
+    def _on_prompt(self, text: str) -> None:
         """Take in the prompt, from the command line and stdin together."""
         if self._result is not None:
             self._end_turn(None)
@@ -187,7 +187,7 @@ class GeminiStream(Machine):
         self._messages += 1
         return f"message-{self._messages}"
 
-    def _retried(self, message: m.Retry) -> None:
+    def _on_retry(self, message: m.Retry) -> None:
         """Take in a retry of older versions. Today's send none (capture err_nofinish)."""
         self._begin()
         self._answer = None
