@@ -3,7 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman._model.events import Location
-from dragoman._model.toolnames import KINDS, TITLE_LENGTH, kind_of, locations_of, split_mcp, started, title_of
+from dragoman._model.toolnames import (
+    KINDS,
+    TITLE_LENGTH,
+    kind_of,
+    locations_of,
+    split_mcp,
+    title_of,
+    tool_started,
+)
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -92,17 +100,17 @@ def test_locations() -> None:
 
 
 def test_a_started_tool_has_its_server_split_off() -> None:
-    event = started("c1", "mcp__demo__echo", {"text": "x"})
+    event = tool_started("c1", "mcp__demo__echo", {"text": "x"})
     assert (event.name, event.native_name, event.server, event.kind) == (
         "echo",
         "mcp__demo__echo",
         "demo",
         "mcp",
     )
-    assert started("c2", "Bash", {}).native_name is None
+    assert tool_started("c2", "Bash", {}).native_name is None
 
 
 @given(st.text() | st.sampled_from(sorted(KINDS)), JSON)
 def test_any_name_and_input_is_taken(name: str, input: object) -> None:
-    event = started("c", name, input)
+    event = tool_started("c", name, input)
     assert event.title is None or "\n" not in event.title

@@ -12,7 +12,7 @@ from dragoman._wire.jsontext import Invalid
 def test_two_peers_talk() -> None:
     here, there = Peer(), Peer()
     line = here.request("add", {"a": 1})
-    here.sent(line)
+    here.on_sent(line)
     [asked] = there.receive(line)
     assert asked == Request(0, "add", {"a": 1})
     [answer] = here.receive(there.answer(0, 2))
@@ -21,7 +21,7 @@ def test_two_peers_talk() -> None:
 
 def test_the_two_id_spaces_do_not_mix() -> None:
     here = Peer(version=None)
-    here.sent(here.request("ours", id=0))
+    here.on_sent(here.request("ours", id=0))
     [theirs] = here.receive(b'{"id":0,"method":"theirs"}')
     assert theirs == Request(0, "theirs")
     [answer] = here.receive(b'{"id":0,"result":{}}')
@@ -33,10 +33,10 @@ def test_a_request_is_in_flight_from_when_it_is_sent_until_it_is_answered() -> N
     here, there = Peer(), Peer()
     line = here.request("add", {"a": 1})
     assert here.in_flight == {}
-    here.sent(line)
+    here.on_sent(line)
     assert here.in_flight == {0: Call("add", {"a": 1})}
-    there.sent(there.notify("n"))
-    there.sent(there.answer(0, 2))
+    there.on_sent(there.notify("n"))
+    there.on_sent(there.answer(0, 2))
     assert there.in_flight == {}
     here.receive(there.answer(0, 2))
     assert here.in_flight == {}
@@ -51,7 +51,7 @@ def test_each_request_has_a_number_of_its_own() -> None:
 
 def test_an_answer_brings_back_what_its_request_was_for() -> None:
     peer = Peer()
-    peer.sent(peer.request("add", {"a": 1}))
+    peer.on_sent(peer.request("add", {"a": 1}))
     peer.in_flight[0].context = "the sum"
     [answer] = peer.receive(b'{"id":0,"result":2}')
     assert answer == Response(0, "add", {"a": 1}, "the sum", 2)
@@ -63,7 +63,7 @@ def test_an_answer_to_nothing_has_no_method() -> None:
 
 def test_a_refusal() -> None:
     here, there = Peer(), Peer()
-    here.sent(here.request("x"))
+    here.on_sent(here.request("x"))
     [answer] = here.receive(there.refuse(0, "no such method"))
     assert isinstance(answer, Response)
     assert (answer.method, answer.error) == ("x", RpcError(-32601, "no such method"))
@@ -83,7 +83,7 @@ def test_a_batch() -> None:
 def test_what_we_sent_is_known_in_a_replay() -> None:
     recorded, replayed = Peer(), Peer()
     line = recorded.request("initialize", {"v": 1}, id="start")
-    assert replayed.sent(line) == [Request("start", "initialize", {"v": 1})]
+    assert replayed.on_sent(line) == [Request("start", "initialize", {"v": 1})]
     assert replayed.receive(b'{"id":"start","result":1}') == [
         Response("start", "initialize", {"v": 1}, result=1)
     ]
@@ -92,4 +92,4 @@ def test_what_we_sent_is_known_in_a_replay() -> None:
 @given(st.binary() | st.from_regex(r'\{"(id|method|result|error)":(1|"x"|null|\{\}|\[\])\}').map(str.encode))
 def test_nothing_raises(line: bytes) -> None:
     Peer().receive(line)
-    Peer().sent(line)
+    Peer().on_sent(line)

@@ -47,7 +47,7 @@ def test_only_tools_that_are_open_are_kept(ledger: Ledger) -> None:
     assert len(book.tools) == 100
     put(ledger, *(ev.ToolEnded(call_id=str(n), status="completed") for n in range(100)))
     assert book.tools == {}
-    assert book.ended == {(str(n), False) for n in range(100)}
+    assert book.ended_tools == {(str(n), False) for n in range(100)}
     assert not ledger.tool_open("7")
     assert ledger.tool_known("7")
     assert not ledger.tool_known("100")

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from dragoman._agents.agent import MODEL_KEYS, Agent, check_options, environment, told
+from dragoman._agents.agent import MODEL_KEYS, Agent, check_options, environment, settings_shown
 from dragoman._dialects.acp.counting import UsageRule
 from dragoman._dialects.acp.machine import Acp
 from dragoman._dialects.acp.opening import Opening
@@ -38,7 +38,7 @@ _MODES: Final[Mapping[str, tuple[str, ...]]] = {
     "plan": ("plan", "read-only"),
 }
 """What agents call the modes in which they ask, so that the policy answers, whose rules come first. Also where all is
-allowed: codex-acp asks a model if it is not told to ask us, and in read-only its commands can change nothing."""
+allowed: codex-acp asks a model if it is not settings_shown to ask us, and in read-only its commands can change nothing."""
 
 _IMPOSSIBLE: Final = {
     "output_schema": "Ask for it in the prompt",
@@ -164,7 +164,7 @@ def plan(config: SessionConfig, row: Row, command: list[str]) -> LaunchPlan:
         env=environment(config, _env_prefixes(config.agent, row)),
         cwd=config.cwd,
         capabilities=row.capabilities,
-        config=told(config),
+        config=settings_shown(config),
         resume=config.resume,
         roots=opening.directories,
     )

@@ -50,7 +50,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     """How the variables begin that are meant for it: settings, and the keys of its models."""
 
 
-# --- what a configuration may ask, and what may be told of it ------------------------------------------------
+# --- what a configuration may ask, and what may be settings_shown of it ------------------------------------------------
 
 
 def check_options(config: SessionConfig, speaker: str, options: Mapping[str, str]) -> None:
@@ -61,7 +61,7 @@ def check_options(config: SessionConfig, speaker: str, options: Mapping[str, str
         raise UsageError(f"{speaker} has no native option {unknown[0]!r}; it has: {known}")
 
 
-def told(config: SessionConfig) -> dict[str, Any]:
+def settings_shown(config: SessionConfig) -> dict[str, Any]:
     """What run.started may say: no environment, and no secrets that came with MCP servers."""
     said: dict[str, Any] = msgspec.to_builtins(config)
     for name in ("env", "prompt"):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from dragoman._agents.agent import Agent, check_options, environment, told
+from dragoman._agents.agent import Agent, check_options, environment, settings_shown
 from dragoman._dialects.claude.stream.machine import ClaudeStream
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import Unsupported
@@ -88,7 +88,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
         env=_environment(config),
         cwd=config.cwd,
         capabilities=machine.capabilities,
-        config=told(config),
+        config=settings_shown(config),
         resume=config.resume,
         session=new,
     )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from dragoman._agents.agent import Agent, check_options, environment, told
+from dragoman._agents.agent import Agent, check_options, environment, settings_shown
 from dragoman._dialects import machine_for
 from dragoman._dialects.codex.app.machine import CodexApp
 from dragoman._dialects.codex.app.wording import mcp_config
@@ -108,7 +108,7 @@ def _app_plan(config: SessionConfig, program: str) -> LaunchPlan:
         cwd=config.cwd,
         capabilities=machine.capabilities,
         stop=APP_STOP,
-        config=told(config),
+        config=settings_shown(config),
         resume=config.resume,
     )
 
@@ -189,7 +189,7 @@ def _exec_plan(config: SessionConfig, program: str) -> LaunchPlan:
         capabilities=machine.capabilities,
         one_shot=True,
         stop=EXEC_STOP,
-        config={**told(config), "prompt": config.prompt},
+        config={**settings_shown(config), "prompt": config.prompt},
         resume=config.resume,
     )
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from dragoman._agents import acp
-from dragoman._agents.agent import Agent, check_options, environment, told
+from dragoman._agents.agent import Agent, check_options, environment, settings_shown
 from dragoman._dialects import machine_for
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, SessionConfig
@@ -98,7 +98,7 @@ def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         env=variables,
         capabilities=made.capabilities - _LACKS,
         stop=_ACP_STOP,
-        config=told(config),
+        config=settings_shown(config),
     )
 
 
@@ -132,7 +132,7 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         one_shot=True,
         spool=True,
         stop=_STREAM_STOP,
-        config=told(config),
+        config=settings_shown(config),
         resume=config.resume,
     )
 

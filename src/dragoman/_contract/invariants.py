@@ -25,7 +25,7 @@ class Rule:
         """What is missing at the end."""
         yield from ()
 
-    def named(self, session: str) -> None:
+    def name_session(self, session: str) -> None:
         """The session that had no name so far is called `session`."""
 
 
@@ -89,7 +89,7 @@ class TurnRule(Rule):
         """By number."""
         self._last: dict[Session, int] = {}
 
-    def named(self, session: str) -> None:
+    def name_session(self, session: str) -> None:
         _rename(self._open, session)
         _rename(self._last, session)
 
@@ -127,7 +127,7 @@ class PromptRule(Rule):
         self._message: dict[Session, str] = {}
         """The id of the message that the open turn began with."""
 
-    def named(self, session: str) -> None:
+    def name_session(self, session: str) -> None:
         _rename(self._began, session)
         _rename(self._message, session)
 
@@ -159,7 +159,7 @@ class ToolRule(Rule):
         """By the seq of their tool.started."""
         self._done: set[ToolKey] = set()
 
-    def named(self, session: str) -> None:
+    def name_session(self, session: str) -> None:
         self._open = {(key[0] or session, *key[1:]): seq for key, seq in self._open.items()}
         self._done = {(key[0] or session, *key[1:]) for key in self._done}
 
@@ -235,7 +235,7 @@ class RequestRule(Rule):
         self._pending: dict[str, Request] = {}
         self._session: dict[str, Session] = {}
 
-    def named(self, session: str) -> None:
+    def name_session(self, session: str) -> None:
         self._session = {request: known or session for request, known in self._session.items()}
 
     def see(self, event: Event) -> Iterator[str]:
@@ -272,7 +272,7 @@ class TextRule(Rule):
         self._open: dict[BlockKey, tuple[int, list[str]]] = {}
         """The seq of the first delta, and the text so far."""
 
-    def named(self, session: str) -> None:
+    def name_session(self, session: str) -> None:
         self._open = {(key[0] or session, *key[1:]): block for key, block in self._open.items()}
 
     def see(self, event: Event) -> Iterator[str]:
@@ -402,7 +402,7 @@ class Invariants:
         if event.session is not None and not self._named:
             self._named = True
             for rule in self._rules:
-                rule.named(event.session)
+                rule.name_session(event.session)
         return [f"event {event.seq}: {what}" for rule in self._rules for what in rule.see(event)]
 
     def end(self) -> list[str]:

@@ -114,7 +114,7 @@ def locations_of(input: Any) -> list[Location]:
     return [Location(path=path, line=line) for path in paths]
 
 
-def started(call_id: str, native_name: str, input: Any) -> ToolStarted:
+def tool_started(call_id: str, native_name: str, input: Any) -> ToolStarted:
     """The tool.started of a call, everything that its name and input tell filled in."""
     server, name = split_mcp(native_name)
     return ToolStarted(

@@ -73,7 +73,7 @@ class Run:
         self.helped = False
         """It was made to exit."""
         self.recording_error: Exception | None = None
-        self.heard = 0.0
+        self.last_frame_at = 0.0
         """When the last frame passed, on the monotonic clock."""
         self._recorder = recorder
         self._attend = attend
@@ -89,7 +89,7 @@ class Run:
         plan = self.plan
         try:
             self.child = spawn(plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env, spool=plan.spool)
-            self._start_time = self.heard = time.monotonic()
+            self._start_time = self.last_frame_at = time.monotonic()
             launch = self._launch()
             self._begin_recording(launch)
         except BaseException:
@@ -170,12 +170,12 @@ class Run:
             if isinstance(events[-1], RunEnded):
                 self.result = events[-1]
             self.fanout.put(cast("Sequence[AnyEvent]", events))
-            if self.ledger.asked:
+            if self.ledger.unseen_requests:
                 self._attend(self.ledger.take_requests())
 
     def _clock(self) -> float:
-        self.heard = time.monotonic()
-        return round(self.heard - self._start_time, 6)
+        self.last_frame_at = time.monotonic()
+        return round(self.last_frame_at - self._start_time, 6)
 
     # --- down --------------------------------------------------------------------------------------------
 

@@ -170,8 +170,8 @@ class Session:
         run, id = self._run, self._run.next_id()
         stream = TurnStream(lambda: run.machine.turn_of(id), self._missed)
         self._fanout.add(stream)
-        self._backlog.prompted()
-        self._connection._backlog.prompted()
+        self._backlog.on_prompt()
+        self._connection._backlog.on_prompt()
         self._say(Prompt(text=text, blocks=list(blocks), id=id))
         return stream
 
@@ -189,7 +189,7 @@ class Session:
 
     def _listener(self, stream: EventStream) -> EventStream:
         self._fanout.listener(self._backlog, stream)
-        self._backlog.listened()
+        self._backlog.on_listener()
         return stream
 
     def view(

@@ -175,11 +175,11 @@ class Backlog(EventStream):
         self._has_listener = False
         self._turned = False
 
-    def prompted(self) -> None:
+    def on_prompt(self) -> None:
         """The next turn has a listener of its own."""
         self._has_listener = True
 
-    def listened(self) -> None:
+    def on_listener(self) -> None:
         """Somebody listens to everything: of the first turn, nothing needs to be kept any more."""
         self._has_listener = True
         if self._turned:

@@ -101,7 +101,7 @@ class Peer:
         items = value if isinstance(value, list) and value else [value]
         return [self._one(repaired(item)) for item in items]
 
-    def sent(self, line: bytes) -> list[Incoming]:
+    def on_sent(self, line: bytes) -> list[Incoming]:
         """What a line of our own says; its requests are in flight from now on."""
         found = [classify(repaired(item)) for item in _items(parse(line))]
         for item in found:

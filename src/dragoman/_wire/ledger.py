@@ -46,7 +46,7 @@ class Tool(Struct):
 class Book:
     """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
 
-    __slots__ = ("allowed", "blocks", "ended", "facts", "tools", "turn")
+    __slots__ = ("allowed", "blocks", "ended_tools", "facts", "tools", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
@@ -54,7 +54,7 @@ class Book:
         self.facts: dict[str, Any] | None = None
         """The fields of session.started as they stand, once it was said."""
         self.tools: dict[tuple[str, bool], Tool] = {}
-        self.ended: set[tuple[str, bool]] = set()
+        self.ended_tools: set[tuple[str, bool]] = set()
         """Tools that have ended: what is said of them now is late."""
         self.allowed: set[str] = set()
         """Calls for which a permission was given in this turn."""
@@ -107,7 +107,7 @@ class Ledger:
         """The error that says that it will never be."""
         self.requests: dict[str, Pending] = {}
         """What the agent asked and nobody answered, by request id."""
-        self.asked: list[Request] = []
+        self.unseen_requests: list[Request] = []
         """Those among them that nobody has looked at."""
         self.subagents: dict[str, ev.SubagentStarted] = {}
         """Those at work, by call id or agent id."""
@@ -209,7 +209,7 @@ class Ledger:
 
     def take_requests(self) -> list[Request]:
         """The requests since the last call that still want an answer."""
-        asked, self.asked = self.asked, []
+        asked, self.unseen_requests = self.unseen_requests, []
         return [request for request in asked if self.wants(request)]
 
     def finish(self, exit: Exit) -> None:
@@ -318,7 +318,7 @@ class Ledger:
     def tool_known(self, call_id: str, session: str | None = None) -> bool:
         """Whether the call has begun, ended or not."""
         book, key = self._of(session), (call_id, False)
-        return key in book.tools or key in book.ended
+        return key in book.tools or key in book.ended_tools
 
     def tool_denied(self, call_id: str) -> bool:
         """Whether a permission that this open call needs was denied."""
@@ -453,7 +453,7 @@ class Ledger:
 
     def _tool_started(self, event: ev.ToolStarted) -> None:
         book, key = self._books[event.session], (event.call_id, event.replay)
-        if key in book.tools or key in book.ended:
+        if key in book.tools or key in book.ended_tools:
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -474,7 +474,7 @@ class Ledger:
     def _begin_unannounced(self, book: Book, event: ev.ToolUpdated | ev.ToolEnded) -> None:
         """A tool nobody announced is begun now."""
         key = (event.call_id, event.replay)
-        if key not in book.tools and key not in book.ended:
+        if key not in book.tools and key not in book.ended_tools:
             self._tool_started(
                 ev.ToolStarted(
                     call_id=event.call_id,
@@ -489,13 +489,13 @@ class Ledger:
     def _tool_updated(self, event: ev.ToolUpdated) -> None:
         book = self._books[event.session]
         self._begin_unannounced(book, event)
-        event.late = (event.call_id, event.replay) in book.ended
+        event.late = (event.call_id, event.replay) in book.ended_tools
         self._emit(event)
 
     def _tool_ended(self, event: ev.ToolEnded) -> None:
         book, key = self._books[event.session], (event.call_id, event.replay)
         self._begin_unannounced(book, event)
-        if key in book.ended:
+        if key in book.ended_tools:
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -510,13 +510,13 @@ class Ledger:
             )
             return
         del book.tools[key]
-        book.ended.add(key)
+        book.ended_tools.add(key)
         self._emit(event)
 
     def _close_tools(self, session: str | None, book: Book, status: ev.ToolStatus | None) -> None:
         """End the tools that the agent left open."""
         left, book.tools = book.tools, {}
-        book.ended.update(left)
+        book.ended_tools.update(left)
         for (call_id, replay), tool in left.items():
             self._emit(
                 ev.ToolEnded(
@@ -571,7 +571,7 @@ class Ledger:
         if event.request_id not in self.requests:
             self.requests[event.request_id] = Pending(event, event.session, native)
             if not event.replay:
-                self.asked.append(event)
+                self.unseen_requests.append(event)
             self._emit(event)
 
     def pending(self, request_id: str) -> Pending:

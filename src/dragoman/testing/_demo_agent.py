@@ -148,7 +148,7 @@ class Session:
     def remember(self, name: str, /, **fields: Any) -> None:
         self.history.append({"sessionUpdate": name, **fields})
 
-    def prompted(self, text: str) -> None:
+    def keep_prompt(self, text: str) -> None:
         self.remember("user_message_chunk", **_text(text), messageId=f"{self.id}-{next(self._numbers)}")
 
     def say(self, text: str, kind: str = "agent_message_chunk") -> None:
@@ -389,7 +389,7 @@ class Agent:
         return {}
 
     def _turn(self, id: Any, text: str, session: Session) -> None:
-        session.prompted(text)
+        session.keep_prompt(text)
         try:
             (the_job if (session.folder / "mean.py").is_file() else no_job)(session)
             answer: Json = {"result": {"stopReason": "end_turn", "usage": session.usage()}}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from dragoman._projections.untether.engines import ENGINES
-from dragoman._projections.untether.titles import shown
+from dragoman._projections.untether.titles import shown_call
 
 GEMINI, CLAUDE = ENGINES["gemini"], ENGINES["claude"]
 INPUT = {
@@ -31,16 +31,16 @@ TABLE = [
 def test_the_table_and_the_form_of_version_0_35(
     tool: str, kind: str, title: str, kind_035: str, title_035: str
 ) -> None:
-    look = shown(GEMINI, tool, INPUT)
+    look = shown_call(GEMINI, tool, INPUT)
     assert (look.kind, look.title) == (kind, title)
-    look = shown(GEMINI, tool, INPUT, compat="untether-0.35", cwd="/w")
+    look = shown_call(GEMINI, tool, INPUT, compat="untether-0.35", cwd="/w")
     assert (look.kind, look.title) == (kind_035, title_035)
 
 
 @pytest.mark.parametrize("tool", [row[0] for row in TABLE])
 @pytest.mark.parametrize("input", [None, {}, {"command": 1, "file_path": None, "pattern": []}, "text", [1]])
 def test_without_a_usable_input_the_name_stands_alone(tool: str, input: Any) -> None:
-    look = shown(GEMINI, tool, input)
+    look = shown_call(GEMINI, tool, input)
     assert ":" not in look.title
     assert look.title
     assert look.path is None
@@ -48,8 +48,8 @@ def test_without_a_usable_input_the_name_stands_alone(tool: str, input: Any) -> 
 
 @pytest.mark.parametrize("key", ["file_path", "path", "filePath"])
 def test_the_keys_of_paths(key: str) -> None:
-    assert shown(GEMINI, "read_file", {key: "/a", "other": "/b"}).title == "read: /a"
-    change = shown(GEMINI, "write_file", {key: "/a"})
+    assert shown_call(GEMINI, "read_file", {key: "/a", "other": "/b"}).title == "read: /a"
+    change = shown_call(GEMINI, "write_file", {key: "/a"})
     assert (change.title, change.path) == ("write: /a", "/a")
 
 
@@ -59,7 +59,7 @@ def test_the_keys_of_paths(key: str) -> None:
 )
 def test_the_keys_of_paths_by_engine_in_version_0_35(engine: str, keys: tuple[str, ...]) -> None:
     for key in ("file_path", "path", "filePath"):
-        title = shown(ENGINES[engine], "read", {key: "/a"}, compat="untether-0.35").title
+        title = shown_call(ENGINES[engine], "read", {key: "/a"}, compat="untether-0.35").title
         assert title == ("read: `/a`" if key in keys else "read")
 
 
@@ -78,7 +78,7 @@ def test_the_keys_of_paths_by_engine_in_version_0_35(engine: str, keys: tuple[st
     ],
 )
 def test_tools_of_claude(tool: str, kind: str, title: str) -> None:
-    look = shown(CLAUDE, tool, {**INPUT, "description": "Look around"})
+    look = shown_call(CLAUDE, tool, {**INPUT, "description": "Look around"})
     assert (look.kind, look.title) == (kind, title)
 
 
@@ -99,23 +99,25 @@ def test_tools_of_claude(tool: str, kind: str, title: str) -> None:
     ],
 )
 def test_the_names_that_gemini_really_uses_are_known_live(tool: str, kind: str, title: str) -> None:
-    look = shown(GEMINI, tool, INPUT, live=True)
+    look = shown_call(GEMINI, tool, INPUT, live=True)
     assert (look.kind, look.title) == (kind, title)
     if tool != "glob":  # the one real name that the table's last row makes a row of
-        assert shown(GEMINI, tool, INPUT).title == tool
+        assert shown_call(GEMINI, tool, INPUT).title == tool
 
 
 def test_a_path_outside_stays_whole() -> None:
     assert (
-        shown(GEMINI, "read_file", {"path": "/elsewhere/a"}, compat="untether-0.35", cwd="/w").title
+        shown_call(GEMINI, "read_file", {"path": "/elsewhere/a"}, compat="untether-0.35", cwd="/w").title
         == "read: `/elsewhere/a`"
     )
     assert (
-        shown(GEMINI, "read_file", {"path": "/wide/a"}, compat="untether-0.35", cwd="/w").title
+        shown_call(GEMINI, "read_file", {"path": "/wide/a"}, compat="untether-0.35", cwd="/w").title
         == "read: `/wide/a`"
     )
 
 
 def test_a_command_may_be_a_list_of_words() -> None:
-    assert shown(CLAUDE, "Bash", {"command": ["git", "status"]}).title == "git status"
-    assert shown(CLAUDE, "Bash", {"command": "cd /w && ls"}, compat="untether-0.35", cwd="/w").title == "ls"
+    assert shown_call(CLAUDE, "Bash", {"command": ["git", "status"]}).title == "git status"
+    assert (
+        shown_call(CLAUDE, "Bash", {"command": "cd /w && ls"}, compat="untether-0.35", cwd="/w").title == "ls"
+    )

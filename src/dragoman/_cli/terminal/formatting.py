@@ -36,7 +36,7 @@ def spent(event: ev.TurnEnded) -> list[str]:
     return facts
 
 
-def asked(item: Any) -> str:
+def question_text(item: Any) -> str:
     """A question as it is asked: agents use `question`, `message` or a bare text; options are labelled."""
     if not isinstance(item, dict):
         return str(item)
@@ -55,7 +55,7 @@ def choices(item: Any) -> list[str]:
     ]
 
 
-def answered(event: ev.QuestionAnswered) -> str:
+def answer_text(event: ev.QuestionAnswered) -> str:
     if event.action != "accepted" or not isinstance(event.answers, dict):
         return event.action
     return ", ".join(f"{key}: {value}" for key, value in event.answers.items()) or event.action

@@ -12,7 +12,7 @@ from anyio import to_thread
 from msgspec import Struct, structs
 
 from dragoman._cli.terminal.console import Pen, clean
-from dragoman._cli.terminal.formatting import asked, choices
+from dragoman._cli.terminal.formatting import choices, question_text
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer, AnswerQuestion
 from dragoman._model.events import PermissionRequested, QuestionAsked
@@ -171,7 +171,7 @@ class Keyboard:
             return answer if await self._line("  ") is not None else _declined(answer)
         for item in request.questions:
             if len(request.questions) > 1:
-                self._pen.line((f"  {clean(asked(item))}", "bold"))
+                self._pen.line((f"  {clean(question_text(item))}", "bold"))
             line = await self._pick(item)
             if line is None:
                 return _declined(answer)

@@ -6,7 +6,15 @@ from typing import Any
 from rich.console import Console
 
 from dragoman._cli.terminal.console import Pen, clean
-from dragoman._cli.terminal.formatting import answered, asked, duration, plural, seconds_of, short_path, spent
+from dragoman._cli.terminal.formatting import (
+    answer_text,
+    duration,
+    plural,
+    question_text,
+    seconds_of,
+    short_path,
+    spent,
+)
 from dragoman._cli.terminal.tool_preview import Line, diff_lines, proposal
 from dragoman._model import events as ev
 from dragoman._model.toolnames import one_line, title_of
@@ -302,14 +310,14 @@ class Renderer:
     def _question_asked(self, event: ev.QuestionAsked) -> None:
         self.pen.gap()
         self._last = None
-        texts = [asked(item) for item in event.questions]
+        texts = [question_text(item) for item in event.questions]
         if event.message and not any(text.startswith(event.message) for text in texts):
             texts.insert(0, event.message)
         for text in filter(None, [*texts, event.url]):
             self.pen.block(clean(text), "bold", margin="? ", depth=self._depth(event))
 
     def _question_answered(self, event: ev.QuestionAnswered) -> None:
-        self.pen.line(("  └ ", "dim"), clean(answered(event)), depth=self._depth(event))
+        self.pen.line(("  └ ", "dim"), clean(answer_text(event)), depth=self._depth(event))
         self._wait(event)
 
     def _command_ended(self, event: ev.CommandEnded) -> None:

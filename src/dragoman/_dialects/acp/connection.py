@@ -81,7 +81,7 @@ class Connection:
     def _tell(self, id: str, update: m.Update) -> None:
         session = self.enter(id)
         if not session.started and not self.loading(id):
-            session.appear()
+            session.ensure_started()
         session.update(update)
 
     def _naming(self) -> bool:

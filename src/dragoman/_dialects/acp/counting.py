@@ -62,7 +62,7 @@ class Counting:
         if self._cost is not None:
             self._paid, self._cost = self._cost, None
 
-    def called(self, native: Any) -> ev.UsageUpdated | None:
+    def call_usage(self, native: Any) -> ev.UsageUpdated | None:
         """The event for one call of the model, whose counts came in `_meta.usage` of a chunk; None if there
         are none."""
         usage = usage_of(native)

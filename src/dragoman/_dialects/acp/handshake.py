@@ -32,7 +32,7 @@ class Handshake:
     ) -> None:
         self._opening = Opening()
         self._options = StartOptions()
-        self.lost: str | None = None
+        self.lost_reason: str | None = None
         """Why there is no session and will be none."""
         self.settings: set[str] = set()
         """Requests that set up a session and have no answer yet."""
@@ -51,7 +51,7 @@ class Handshake:
 
     # --- initialize --------------------------------------------------------------------------------------
 
-    def initialized(self, answer: Response, id: str) -> None:
+    def on_initialized(self, answer: Response, id: str) -> None:
         if answer.error is not None:
             self._on_refusal(answer.error, id)
             return
@@ -93,7 +93,7 @@ class Handshake:
 
     # --- the first session -------------------------------------------------------------------------------
 
-    def authenticated(self, answer: Response, id: str) -> None:
+    def on_authenticated(self, answer: Response, id: str) -> None:
         failed = t.error_info(answer.error) if answer.error is not None else None
         message = failed.message if failed is not None else None
         self._ledger.put(ev.Auth(status="failed" if failed else "ready", message=message))
@@ -107,7 +107,7 @@ class Handshake:
         if self._options.opens_session:
             self._ask(*opening.session(self._opening, self._connection.agreement), opening.OPEN)
 
-    def not_opened(self, error: RpcError, id: str) -> None:
+    def on_not_opened(self, error: RpcError, id: str) -> None:
         if error.code == t.AUTH_REQUIRED:
             self._ledger.put(ev.Auth(status="required", message=self._how_to_sign_in(error)))
         if id == opening.OPEN:
@@ -120,22 +120,22 @@ class Handshake:
             self.settings.add(id := f"{opening.SETTING}{self._set}")
             self._ask(method, params, id)
 
-    def is_set(self, command: str, id: str, answer: Response) -> None:
+    def on_setting_answer(self, command: str, id: str, answer: Response) -> None:
         """A setting was answered. A session whose own setting was refused takes no prompts."""
         self.settings.discard(id)
         session = self._connection.sessions.get(fields.text(answer.params, "sessionId") or "")
-        if answer.error is None or session is None or session.lost is not None:
+        if answer.error is None or session is None or session.lost_reason is not None:
             return
         if id.startswith(opening.SETTING):
-            session.lost = self._fail(answer.error, f"{command} failed")
+            session.lost_reason = self._fail(answer.error, f"{command} failed")
             self._release(session.id)
 
     # --- giving up ---------------------------------------------------------------------------------------
 
     def give_up(self, error: RpcError, what: str) -> None:
         """Record that no session can be opened, and fail all prompts that wait for one."""
-        if self.lost is None:
-            self.lost = self._fail(error, what)
+        if self.lost_reason is None:
+            self.lost_reason = self._fail(error, what)
             self._release(None)
 
     def _fail(self, error: RpcError, what: str) -> str:

@@ -109,7 +109,7 @@ class Acp(Machine):
 
     def on_in(self, line: bytes) -> None:
         self._connection.leave()
-        for item in self._connection.peer.sent(line):
+        for item in self._connection.peer.on_sent(line):
             if isinstance(item, Request):
                 self._on_client_request(item)
             elif isinstance(item, Response):
@@ -156,7 +156,7 @@ class Acp(Machine):
             self._connection.enter(session_id).begin_replay(request.method)
         elif request.method == "session/prompt":
             prompt = params.get("prompt", params.get("content"))
-            self._connection.enter(session_id).prompted(id, prompt)
+            self._connection.enter(session_id).on_prompt(id, prompt)
 
     # --- answers to the client ---------------------------------------------------------------------------
 
@@ -197,10 +197,10 @@ class Acp(Machine):
                 result=answer.result if result is None else result,
             )
         )
-        self._handshake.is_set(command or "", id, answer)
+        self._handshake.on_setting_answer(command or "", id, answer)
 
     def _on_initialized(self, answer: Response, id: str) -> None:
-        self._handshake.initialized(answer, id)
+        self._handshake.on_initialized(answer, id)
         self._catch_up()
 
     def _on_opened(self, answer: Response, id: str) -> None:
@@ -208,7 +208,7 @@ class Acp(Machine):
         connection, params = self._connection, answer.params
         if answer.error is not None:
             connection.deliver()
-            self._handshake.not_opened(answer.error, id)
+            self._handshake.on_not_opened(answer.error, id)
             if id != opening.OPEN:
                 self._end_command(answer, id)
             return
@@ -229,14 +229,14 @@ class Acp(Machine):
         connection.deliver(session_id)
 
     def _on_authenticated(self, answer: Response, id: str) -> None:
-        self._handshake.authenticated(answer, id)
+        self._handshake.on_authenticated(answer, id)
         if id != opening.AUTHENTICATE:
             self._end_command(answer, id)
 
     def _on_prompt_answer(self, answer: Response, id: str) -> None:
         session_id = fields.text(answer.params, "sessionId") or self.ledger.open_session()
         if session_id is not None:
-            self._connection.enter(session_id).answered(id, answer.result, answer.error)
+            self._connection.enter(session_id).on_prompt_answer(id, answer.result, answer.error)
 
     def _set(self, answer: Response, id: str) -> None:
         """Take in the answer to a request that sets a mode, a model or an option."""
@@ -270,7 +270,7 @@ class Acp(Machine):
         if isinstance(command, (c.Prompt, c.Compact, *_ABOUT_A_SESSION)):
             known = command.session is not None or self._connection.first is not None
             session = self._connection.session(command.session) if known else None
-            lost = self._handshake.lost or (session.lost if session is not None else None)
+            lost = self._handshake.lost_reason or (session.lost_reason if session is not None else None)
             if lost is not None:
                 raise UsageError(lost, agent=self.agent)
             if session is not None and isinstance(command, (c.Prompt, c.Compact)):
@@ -287,7 +287,7 @@ class Acp(Machine):
         if isinstance(command, c.OpenSession):
             return not self._connection.agreement.settled
         nobody = command.session is None and self._connection.first is None
-        return nobody and isinstance(command, _ABOUT_A_SESSION) and self._handshake.lost is None
+        return nobody and isinstance(command, _ABOUT_A_SESSION) and self._handshake.lost_reason is None
 
     def _catch_up(self) -> None:
         """Send the commands that waited, as far as they need not wait longer."""

@@ -260,8 +260,8 @@ def _learn(asked: Asked, result: Any) -> None:
         return
     terminals = asked.session.tools.terminals
     if asked.method == "terminal/output":
-        terminals.shows(terminal_id, output=fields.text(result, "output"))
+        terminals.replace_output(terminal_id, output=fields.text(result, "output"))
         if isinstance(result.get("exitStatus"), dict):
-            terminals.exited(terminal_id, result["exitStatus"])
+            terminals.keep_exit(terminal_id, result["exitStatus"])
     elif asked.method == "terminal/wait_for_exit":
-        terminals.exited(terminal_id, result)
+        terminals.keep_exit(terminal_id, result)

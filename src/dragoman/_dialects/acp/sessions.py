@@ -48,7 +48,7 @@ class Session:
         self.commands: list[ev.SlashCommand] = []
         self.started = False
         """session.started was said."""
-        self.lost: str | None = None
+        self.lost_reason: str | None = None
         """Why it cannot be worked in."""
         self.prompts: dict[str, str] = {}
         """What was asked and not answered, by request id."""
@@ -80,7 +80,7 @@ class Session:
             m.ToolUpdate: self._tool,
             m.ToolContentChunk: self._tool_content,
             m.TerminalUpdate: self._terminal,
-            m.TerminalChunk: lambda update: self.tools.terminals.grew(update.terminalId, update.data),
+            m.TerminalChunk: lambda update: self.tools.terminals.add_output(update.terminalId, update.data),
             m.Commands: self._commands,
             m.ModeChanged: lambda update: self.enter_mode(update.currentModeId),
             m.OldModeChanged: lambda update: self.enter_mode(update.currentModeId or update.modeId),
@@ -126,7 +126,7 @@ class Session:
             )
         )
 
-    def appear(self) -> None:
+    def ensure_started(self) -> None:
         """Start a session that the agent names and whose opening is not in the stream."""
         if not self.started:
             self.started = True
@@ -171,7 +171,7 @@ class Session:
 
     # --- turns -------------------------------------------------------------------------------------------
 
-    def prompted(self, request_id: str, native: Any) -> None:
+    def on_prompt(self, request_id: str, native: Any) -> None:
         """The client sent session/prompt: it begins a turn, or is one more message in the open one."""
         words, blocks = text_and_blocks(native)
         self.end_replay()
@@ -186,7 +186,7 @@ class Session:
         self._counting.begin()
         self._prompt, self._underway = prompt, False
 
-    def answered(self, request_id: str, result: Any, error: RpcError | None) -> None:
+    def on_prompt_answer(self, request_id: str, result: Any, error: RpcError | None) -> None:
         """Take in the answer to session/prompt: in protocol 1 the end of the turn, in protocol 2 a
         receipt."""
         self.prompts.pop(request_id, None)
@@ -265,7 +265,7 @@ class Session:
                 return
         self._sign_of_life()
         self._texts.agent(update, words, replay=self._replaying)
-        counted = self._counting.called(update.meta.get("usage")) if update.meta else None
+        counted = self._counting.call_usage(update.meta.get("usage")) if update.meta else None
         if counted is not None and not self._replaying:
             self._ledger.put(counted)
 
@@ -307,9 +307,9 @@ class Session:
     def _terminal(self, update: m.TerminalUpdate) -> None:
         terminals = self.tools.terminals
         if update.output is not None:
-            terminals.shows(update.terminalId, data=fields.text(update.output, "data") or "")
+            terminals.replace_output(update.terminalId, data=fields.text(update.output, "data") or "")
         if update.exitStatus is not None:
-            terminals.exited(update.terminalId, update.exitStatus)
+            terminals.keep_exit(update.terminalId, update.exitStatus)
 
     def _usage(self, update: m.UsageChanged) -> None:
         model = fields.text(update.meta, "_claude/model")
@@ -318,7 +318,7 @@ class Session:
     def _compaction(self, update: m.Compaction) -> None:
         manual = (self._prompt or "").startswith("/compact")
         summary = self._summaries.pop(update.compactionId, None) if update.status != "in_progress" else None
-        self._ledger.put(t.compacted(update, summary, manual=manual))
+        self._ledger.put(t.compaction_event(update, summary, manual=manual))
 
     def _compaction_chunk(self, update: m.CompactionChunk) -> None:
         words = text_of_content(update.content)

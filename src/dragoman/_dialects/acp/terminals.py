@@ -20,7 +20,7 @@ class Terminal(Struct):
     exit_code: int | None = None
     signal: str | None = None
     call_id: str | None = None
-    told: int = 0
+    put_length: int = 0
     """How much of the output was told as the tool's."""
     rest: bytes = b""
     """The beginning of a character whose end comes with the next chunk."""
@@ -47,7 +47,7 @@ class Terminals:
         terminal.call_id = call_id
         self._tell(terminal_id, terminal)
 
-    def heard(self, meta: dict[str, Any], call_id: str) -> None:
+    def read_meta(self, meta: dict[str, Any], call_id: str) -> None:
         """Take in the terminals in `_meta` of a tool call (captures codex-acp and claude-agent-acp:
         shell_zedmeta, shell_noterm)."""
         info, exit = fields.mapping(meta, "terminal_info"), fields.mapping(meta, "terminal_exit")
@@ -62,15 +62,15 @@ class Terminals:
                 self.find(terminal_id).output += fields.text(said, "data") or ""
                 self.tie(terminal_id, call_id)
         if exit:
-            self.exited(fields.text(exit, "terminal_id") or call_id, exit, "exit_code")
+            self.keep_exit(fields.text(exit, "terminal_id") or call_id, exit, "exit_code")
 
-    def grew(self, terminal_id: str, data: str) -> None:
+    def add_output(self, terminal_id: str, data: str) -> None:
         """Add output, given in base64."""
         terminal = self.find(terminal_id)
         self._decode(terminal, data)
         self._tell(terminal_id, terminal)
 
-    def shows(self, terminal_id: str, output: str | None = None, data: str | None = None) -> None:
+    def replace_output(self, terminal_id: str, output: str | None = None, data: str | None = None) -> None:
         """Replace the output, given as text or in base64."""
         terminal = self.find(terminal_id)
         before, terminal.output, terminal.rest = terminal.output, output or "", b""
@@ -79,7 +79,7 @@ class Terminals:
         if terminal.output.startswith(before):
             self._tell(terminal_id, terminal)
         elif terminal.call_id is not None:
-            terminal.told = len(terminal.output)
+            terminal.put_length = len(terminal.output)
             self._ledger.put(
                 ev.ToolUpdated(
                     call_id=terminal.call_id,
@@ -89,14 +89,14 @@ class Terminals:
                 )
             )
 
-    def exited(self, terminal_id: str, status: dict[str, Any], key: str = "exitCode") -> None:
+    def keep_exit(self, terminal_id: str, status: dict[str, Any], key: str = "exitCode") -> None:
         terminal = self.find(terminal_id)
         terminal.exit_code, terminal.signal = fields.integer(status, key), fields.text(status, "signal")
 
     def _tell(self, terminal_id: str, terminal: Terminal) -> None:
-        news = terminal.output[terminal.told :]
+        news = terminal.output[terminal.put_length :]
         if news and terminal.call_id is not None:
-            terminal.told = len(terminal.output)
+            terminal.put_length = len(terminal.output)
             self._ledger.put(
                 ev.Delta(
                     kind="tool_output",

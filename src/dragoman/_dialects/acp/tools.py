@@ -110,7 +110,7 @@ class Tools:
         if changed or (not new and update.status is not None and ending is None):
             self._put_update(call, changed, None if new else update.status, ending)
         self._tie(call)
-        self.terminals.heard(update.meta or {}, call.id)
+        self.terminals.read_meta(update.meta or {}, call.id)
         if ending is not None:
             self._end(call, ending)
         return call

@@ -189,7 +189,7 @@ def notice(update: m.NoticeGiven) -> ev.Event:
     return ev.Notice(severity="warning" if update.severity == "warning" else "info", message=message)
 
 
-def compacted(update: m.Compaction, summary: str | None, *, manual: bool) -> ev.ContextCompacted:
+def compaction_event(update: m.Compaction, summary: str | None, *, manual: bool) -> ev.ContextCompacted:
     return ev.ContextCompacted(
         trigger="manual" if manual else "auto",
         summary=text_of_content(update.summary) or summary or update.error,

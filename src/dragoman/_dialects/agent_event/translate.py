@@ -50,7 +50,7 @@ def raw_delta(item: m.RawDeltaEvent) -> ev.Delta:
 
 
 def tool_started(item: m.ToolStartedEvent) -> ev.ToolStarted:
-    return toolnames.started(item.tool_id, item.tool_name, item.arguments)
+    return toolnames.tool_started(item.tool_id, item.tool_name, item.arguments)
 
 
 def tool_progress(item: m.ToolProgressEvent) -> ev.ToolUpdated:

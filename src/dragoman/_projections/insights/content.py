@@ -4,7 +4,7 @@ from dragoman._dialects.insights import messages as m
 from dragoman._model import content as c
 
 
-def shown(blocks: list[c.ContentBlock]) -> list[m.ContentBlock]:
+def content_of(blocks: list[c.ContentBlock]) -> list[m.ContentBlock]:
     return [_block_of(block) for block in blocks]
 
 

@@ -110,7 +110,7 @@ def completion(
         status=_STATUS.get(event.status, "cancelled"),
         output=output,
         is_error=event.status == "failed" or (failed_exit and event.status == "completed"),
-        content=content.shown(blocks) or None,
+        content=content.content_of(blocks) or None,
         extensions=extensions,
     )
 

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from dragoman._model import events as ev
 from dragoman._projections.untether.engines import Engine
 from dragoman._projections.untether.model import Action, ActionEvent, ActionKind, Level, Phase
-from dragoman._projections.untether.titles import Compat, Shown, shown
+from dragoman._projections.untether.titles import Compat, Shown, shown_call
 
 PREVIEW: Final = 500
 """Characters of a tool's output that its action keeps."""
@@ -179,7 +179,7 @@ class Calls:
             kind = _KINDS.get(call.kind, "tool")
             return Shown(kind, call.title, call.place if kind == "file_change" else None)
         name = call.tool if call.tool == "shell" else call.name  # by whichever name the model called it
-        return shown(self._engine, name, call.input, live=self._live, compat=self._compat, cwd=self.cwd)
+        return shown_call(self._engine, name, call.input, live=self._live, compat=self._compat, cwd=self.cwd)
 
     def _result(self, ended: ev.ToolEnded) -> dict[str, Any]:
         output, failed = ended.output, ended.status != "completed"

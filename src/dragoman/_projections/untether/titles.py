@@ -171,7 +171,7 @@ _PROGRAM: Final[dict[str, Row]] = {
 """What the program's code has in place of the published table, in version 0.35."""
 
 
-def shown(
+def shown_call(
     engine: Engine,
     tool: str,
     input: Any,

@@ -28,7 +28,7 @@ async def _silence(run: Run, busy: Callable[[], bool], limit: float) -> None:
     """Comes back after that much silence. It counts only while the agent works, not while it waits for us."""
     while True:
         working = busy() and not run.ledger.requests
-        left = run.heard + limit - time.monotonic()
+        left = run.last_frame_at + limit - time.monotonic()
         if working and left <= 0:
             return
         await anyio.sleep(left if working else limit)

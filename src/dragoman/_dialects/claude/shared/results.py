@@ -128,7 +128,7 @@ class TaskPlan:
     def __init__(self) -> None:
         self._entries: dict[str, PlanEntry] = {}
 
-    def used(self, name: str, input: Any, result: Any) -> list[PlanEntry] | None:
+    def on_tool_result(self, name: str, input: Any, result: Any) -> list[PlanEntry] | None:
         """Take in a completed tool. Returns the whole list if it changed, else None."""
         arguments, outcome = fields.as_mapping(input), fields.as_mapping(result)
         before = self._entries.copy()

@@ -60,11 +60,11 @@ class Calls:
 
     def begin(self, call_id: str, name: str, input: Any, parent: str | None, model: str | None) -> None:
         self._calls[call_id] = Call(name, input, parent)
-        started = toolnames.started(call_id, name, input)
+        started = toolnames.tool_started(call_id, name, input)
         started.parent, started.model = parent, model
         self._ledger.put(started)
 
-    def speaks(self, parent: str | None, message: m.Assistant | m.User) -> None:
+    def ensure_subagent(self, parent: str | None, message: m.Assistant | m.User) -> None:
         """Start the subagent that a line is from, if no task_started did."""
         if parent is not None and parent not in self._agents:
             self._agents.add(parent)
@@ -78,7 +78,7 @@ class Calls:
                 )
             )
 
-    def refused(self, message: m.PermissionDenied) -> None:
+    def on_permission_denied(self, message: m.PermissionDenied) -> None:
         """A tool denied by the agent's own rules: a permission request that nobody was asked, and its
         answer."""
         call_id = message.tool_use_id
@@ -145,7 +145,7 @@ class Calls:
                 change.parent = call.parent
                 self._ledger.put(change)
         if not failed:
-            entries = self._plan.used(call.name, call.input, structured)
+            entries = self._plan.on_tool_result(call.name, call.input, structured)
             if entries is not None:
                 self._ledger.put(ev.PlanUpdated(entries=entries, parent=call.parent))
         if call.name in _AGENT_TOOLS and (not failed or call_id in self._agents):

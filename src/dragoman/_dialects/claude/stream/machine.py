@@ -54,12 +54,12 @@ class ClaudeStream(Machine):
             m.User: self._user,
             m.Result: self._result,
             m.StreamEvent: self._stream_event,
-            m.ApiRetry: self._streaming.retried,
+            m.ApiRetry: self._streaming.on_retry,
             m.CommandLifecycle: self._lifecycle,
             m.Informational: self._informational,
             m.CompactBoundary: self._compacted,
             m.ConversationReset: self._reset,
-            m.PermissionDenied: self._calls.refused,
+            m.PermissionDenied: self._calls.on_permission_denied,
             m.Task: self._calls.task,
             m.ToolProgress: self._calls.progress,
             m.ControlRequest: self._control_request,
@@ -245,7 +245,7 @@ class ClaudeStream(Machine):
     def _assistant(self, message: m.Assistant) -> None:
         parent, said = message.parent_tool_use_id, message.message
         if parent is not None:
-            self._calls.speaks(parent, message)
+            self._calls.ensure_subagent(parent, message)
         else:
             if not self.ledger.open_turns:
                 self._begin()
@@ -287,7 +287,7 @@ class ClaudeStream(Machine):
         # Older tools wrote a result's own id as the parent: that is no subagent (specification 004 §3.6).
         own = [result.get("tool_use_id") for result in results]
         parent = message.parent_tool_use_id if message.parent_tool_use_id not in own else None
-        self._calls.speaks(parent, message)
+        self._calls.ensure_subagent(parent, message)
         for result, call_id in zip(results, own, strict=True):
             structured = message.tool_use_result if len(results) == 1 else None
             meta = next((item for item in message.tool_result_meta or [] if item.get("id") == call_id), {})

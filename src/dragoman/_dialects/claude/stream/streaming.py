@@ -114,7 +114,7 @@ class Streaming:
 
     # --- retries -----------------------------------------------------------------------------------------
 
-    def retried(self, message: m.ApiRetry) -> None:
+    def on_retry(self, message: m.ApiRetry) -> None:
         self._ledger.put(
             ev.Retry(
                 attempt=message.attempt,

@@ -28,7 +28,7 @@ class Calls:
         self._calls: dict[str, ev.ToolStarted] = {}
         self._plan = results.TaskPlan()
 
-    def begun(self, part: Any, model: str | None) -> bool:
+    def on_block(self, part: Any, model: str | None) -> bool:
         """Take in a block of an answer. Returns whether it is a tool call, or the result of a tool that the
         API runs itself."""
         kind = fields.text(part, "type") or ""
@@ -41,12 +41,12 @@ class Calls:
         return True
 
     def _begin(self, call_id: str, name: str, input: Any, model: str | None) -> None:
-        started = toolnames.started(call_id, name, input)
+        started = toolnames.tool_started(call_id, name, input)
         started.model = model
         self._calls[call_id] = started
         self._put(started)
         if name in SUBAGENT_TOOLS:
-            self._sidechains.called(call_id, fields.text(input, "prompt"))
+            self._sidechains.add_call(call_id, fields.text(input, "prompt"))
             self._put(
                 ev.SubagentStarted(
                     call_id=call_id,
@@ -55,12 +55,12 @@ class Calls:
                 )
             )
 
-    def ended(self, part: dict[str, Any], entry: m.User, structured: Any) -> ev.Denial | None:
+    def on_result(self, part: dict[str, Any], entry: m.User, structured: Any) -> ev.Denial | None:
         """Take in a tool_result. Returns the denial, if it is one."""
         call_id = fields.text(part, "tool_use_id")
         if call_id is None:
             return None
-        self._sidechains.launched(fields.text(structured, "agentId"), call_id)
+        self._sidechains.on_launch(fields.text(structured, "agentId"), call_id)
         said = text_of_content(part.get("content"))
         if results.in_background(structured, said):
             self._put(ev.ToolUpdated(call_id=call_id, output=said, structured=structured))
@@ -85,11 +85,11 @@ class Calls:
             if change is not None:
                 self._put(change)
         if not failed:
-            entries = self._plan.used(_native(call) or "", call.input, ended.structured)
+            entries = self._plan.on_tool_result(_native(call) or "", call.input, ended.structured)
             if entries is not None:
                 self._put(ev.PlanUpdated(entries=entries))
 
-    def notified(self, note: results.Notification) -> None:
+    def on_notification(self, note: results.Notification) -> None:
         """End the call that started a background task, because the task has ended."""
         if note.call_id is None or note.status is None:
             return

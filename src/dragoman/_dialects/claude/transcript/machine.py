@@ -52,7 +52,7 @@ class ClaudeTranscript(Machine):
             m.User: self._user,
             m.Assistant: self._assistant,
             m.Attachment: self._attachment,
-            m.Progress: self._sidechains.progressed,
+            m.Progress: self._sidechains.on_progress,
             m.LocalCommand: self._local_command,
             m.SystemText: self._system_text,
             m.TurnDuration: self._turn_duration,
@@ -60,7 +60,7 @@ class ClaudeTranscript(Machine):
             m.Summary: self._summary,
             m.ModeLine: self._mode,
             m.CostState: self._cost,
-            m.AgentMeta: self._sidechains.described,
+            m.AgentMeta: self._sidechains.on_meta,
         }
 
     def read(self, line: bytes) -> Iterable[Any]:
@@ -85,7 +85,7 @@ class ClaudeTranscript(Machine):
     def on_end(self, exit: Exit) -> None:
         self._parent = None
         for agent, subagent in self._subagents.items():
-            ended = subagent.work.ended()
+            ended = subagent.work.turn_ended()
             self._put(
                 ev.SubagentEnded(
                     call_id=subagent.call_id,
@@ -170,7 +170,7 @@ class ClaudeTranscript(Machine):
     def _end_turn(self, session: str | None) -> None:
         turn = self._turns.pop(session, None)
         if turn is not None:
-            ended = turn.ended()
+            ended = turn.turn_ended()
             ended.session = session
             self.ledger.put(ended)
 
@@ -185,7 +185,7 @@ class ClaudeTranscript(Machine):
         results = [part for part in parts if fields.value(part, "type") == "tool_result"]
         for result in results:
             # One line may have several results but has one toolUseResult: it is nobody's then.
-            denial = self._calls.ended(result, entry, entry.toolUseResult if len(results) == 1 else None)
+            denial = self._calls.on_result(result, entry, entry.toolUseResult if len(results) == 1 else None)
             if denial is not None and (turn := self._turn) is not None:
                 turn.denials.append(denial)
         if entry.toolEndsTurn:
@@ -206,7 +206,7 @@ class ClaudeTranscript(Machine):
         elif (notification := results.notification_of(text)) is not None:
             self._begin_turn(None, entry.promptId)
             self._put(translate.user_message(content, synthetic=True))
-            self._calls.notified(notification)
+            self._calls.on_notification(notification)
         elif (output := translate.output_of(text)) is not None:
             self._put_output(output)
         elif self._continues(entry, text):
@@ -218,14 +218,14 @@ class ClaudeTranscript(Machine):
         """Whether an entry belongs to the prompt of the open turn. Its id alone does not tell: in a fork all
         copied prompts have the id of the new one (capture resume_4_fork of 2.1.325)."""
         turn = self._turn
-        is_prompt = entry.permissionMode is not None or translate.typed(text) != text
+        is_prompt = entry.permissionMode is not None or translate.typed_text(text) != text
         if turn is None or is_prompt or entry.promptId is None:
             return False
         return entry.promptId == turn.prompt_id
 
     def _on_prompt(self, content: Any, prompt_id: str | None = None) -> None:
         message = translate.user_message(content)
-        message.text = translate.typed(message.text or "")
+        message.text = translate.typed_text(message.text or "")
         self._begin_turn(message.text, prompt_id)
         self._put(message)
 
@@ -255,7 +255,7 @@ class ClaudeTranscript(Machine):
         texts = []
         for part in parts_of(message.content):
             block = self._block(entry)
-            if self._calls.begun(part, model):
+            if self._calls.on_block(part, model):
                 continue
             said = translate.assistant_block(part, failed=failed)
             said.message_id, said.block, said.model = message.id, block, model
@@ -267,7 +267,7 @@ class ClaudeTranscript(Machine):
             self._put(ev.Error(message=text, code=entry.error))
         turn = self._subagents[self._sidechains.agent(entry)].work if self._aside else self._turn
         if turn is not None:
-            turn.answered(entry, text)
+            turn.on_answer(entry, text)
         self._usage(message, model, turn)
 
     def _block(self, entry: m.Assistant) -> int | None:
@@ -307,7 +307,7 @@ class ClaudeTranscript(Machine):
         elif kind == "queued_command":
             note = results.notification_of(text_of_content(native.get("prompt")))
             if note is not None:
-                self._calls.notified(note)
+                self._calls.on_notification(note)
         elif kind == "model" and not entry.isSidechain:
             self._facts(model=fields.text(native.get("identity"), "modelId"))
 

@@ -13,20 +13,20 @@ class Sidechains:
         self._roots: dict[str, str] = {}
         self._meta: str | None = None
 
-    def called(self, call_id: str, prompt: str | None) -> None:
+    def add_call(self, call_id: str, prompt: str | None) -> None:
         """A call that starts a subagent with this prompt."""
         if prompt is not None:
             self._prompts.setdefault(prompt, []).append(call_id)
 
-    def launched(self, agent: str | None, call_id: str | None) -> None:
+    def on_launch(self, agent: str | None, call_id: str | None) -> None:
         """The call `call_id` started the subagent `agent`."""
         if agent is not None and call_id is not None:
             self._calls[agent] = call_id
 
-    def progressed(self, line: Progress) -> None:
-        self.launched(fields.text(line.data, "agentId"), line.parentToolUseID)
+    def on_progress(self, line: Progress) -> None:
+        self.on_launch(fields.text(line.data, "agentId"), line.parentToolUseID)
 
-    def described(self, meta: AgentMeta) -> None:
+    def on_meta(self, meta: AgentMeta) -> None:
         """A subagent's `.meta.json`: the lines after it are that agent's."""
         self._meta = meta.toolUseId
 

@@ -25,7 +25,7 @@ _SHELL: Final = re.compile(r"\s*<bash-input>(.*)</bash-input>\s*", re.DOTALL)
 _OUTPUT: Final = re.compile(r"<((?:local-command|bash)-(?:stdout|stderr))>(.*?)</\1>", re.DOTALL)
 
 
-def typed(text: str) -> str:
+def typed_text(text: str) -> str:
     """The text that the person typed: commands are stored in tags (capture slash_various)."""
     if (shell := _SHELL.fullmatch(text)) is not None:
         return f"!{shell[1]}"
@@ -120,7 +120,7 @@ def tool_status(is_error: bool, text: str, entry: m.User, structured: Any) -> ev
 # --- system ------------------------------------------------------------------------------------------------
 
 
-def compacted(line: m.CompactBoundary) -> list[Event]:
+def compaction(line: m.CompactBoundary) -> list[Event]:
     data = line.compactMetadata
     return [
         ev.ContextCompacted(
@@ -131,7 +131,7 @@ def compacted(line: m.CompactBoundary) -> list[Event]:
     ]
 
 
-def microcompacted(line: m.MicrocompactBoundary) -> list[Event]:
+def microcompaction(line: m.MicrocompactBoundary) -> list[Event]:
     data = line.microcompactMetadata
     known = data.preTokens is not None and data.tokensSaved is not None
     after = (data.preTokens or 0) - (data.tokensSaved or 0) if known else None
@@ -144,12 +144,12 @@ def system_text(line: m.SystemText) -> list[Event]:
     return [ev.Notice(severity=severity, message=line.content or "", code=code)]
 
 
-def refused(line: m.Refusal) -> list[Event]:
+def refusal(line: m.Refusal) -> list[Event]:
     said = line.content or line.apiRefusalExplanation or "the model refused to answer"
     return [ev.Error(severity="warning", message=said, code=line.apiRefusalCategory or "refusal")]
 
 
-def retried(line: m.ApiFailure) -> list[Event]:
+def retry(line: m.ApiFailure) -> list[Event]:
     return [
         ev.Retry(
             attempt=line.retryAttempt,
@@ -267,11 +267,11 @@ def session_cost(line: m.CostState) -> list[Event]:
 
 
 SIMPLE: Final[dict[type[m.Line], Callable[[Any], list[Event]]]] = {
-    m.ApiFailure: retried,
-    m.CompactBoundary: compacted,
+    m.ApiFailure: retry,
+    m.CompactBoundary: compaction,
     m.CostState: session_cost,
-    m.MicrocompactBoundary: microcompacted,
-    m.Refusal: refused,
+    m.MicrocompactBoundary: microcompaction,
+    m.Refusal: refusal,
     m.Silent: lambda line: [],
     m.StopHooks: stop_hooks,
     m.SystemText: system_text,

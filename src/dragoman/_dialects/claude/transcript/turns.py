@@ -43,7 +43,7 @@ class Turn(Struct):
     def came_to(self, outcome: TurnOutcome, reason: str | None = None) -> None:
         self.outcome, self.reason = outcome, reason
 
-    def answered(self, line: Assistant, text: str) -> None:
+    def on_answer(self, line: Assistant, text: str) -> None:
         """Take in a message of the model, or of the CLI in its place."""
         message = line.message
         stop = message.stop_reason
@@ -61,7 +61,7 @@ class Turn(Struct):
             self.error = ErrorInfo(message=text, code=line.error)
             self.came_to("refused" if stop == "refusal" else "failed", line.error)
 
-    def ended(self) -> TurnEnded:
+    def turn_ended(self) -> TurnEnded:
         unfinished = self.outcome in ("cancelled", "truncated")
         total: Usage | None = None
         models: dict[str, ModelUsage] = {}

@@ -143,7 +143,7 @@ def options(choices: list[Choice]) -> list[ev.PermissionOption]:
     ]
 
 
-def chosen(choices: list[Choice], command: Answer) -> Choice:
+def choice_of_command(choices: list[Choice], command: Answer) -> Choice:
     """The choice of a command. Only its `option` can choose an amendment."""
     by_id = {choice.id: choice for choice in choices}
     if command.option is not None:
@@ -156,7 +156,7 @@ def chosen(choices: list[Choice], command: Answer) -> Choice:
     return by_id[STOP] if command.interrupt and STOP in by_id else by_id[DENY]
 
 
-def answered(choices: list[Choice], result: Any) -> Choice | None:
+def choice_of_result(choices: list[Choice], result: Any) -> Choice | None:
     """The choice that an answer's result is; None if Codex cannot accept it."""
     exact = next((choice for choice in choices if choice.result == result), None)
     if exact is not None or not isinstance(result, dict):

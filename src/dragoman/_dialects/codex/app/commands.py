@@ -64,7 +64,7 @@ class Commands:
 
     def _turn_params(self, command: c.Prompt, thread: Thread) -> dict[str, Any]:
         params = {"input": wording.input_of(command.text, command.blocks), **self.opening.get("turn", {})}
-        if thread.as_configured and not thread.begun:
+        if thread.as_configured and not thread.has_had_turn:
             params |= self.opening.get("first_turn", {})
             if "mode" in self.opening:  # which names the model, so it cannot be said before there is one
                 params |= wording.mode_settings(self.opening["mode"], thread.model)

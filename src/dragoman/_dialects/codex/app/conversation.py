@@ -46,25 +46,25 @@ class Conversation:
 
     # --- turns -------------------------------------------------------------------------------------------
 
-    def prompted(self, thread: Thread, native: dict[str, Any]) -> bool:
+    def on_prompt(self, thread: Thread, native: dict[str, Any]) -> bool:
         """Take in a turn/start of the client. Returns whether it opened a turn, and is not one more message
         in the open one."""
-        opens = not thread.spawned and not self._ledger.busy(thread.session)
+        opens = not thread.is_subagent and not self._ledger.busy(thread.session)
         if opens:
             self.begin(thread, user_message(native.get("input")).text)
             thread.schema = native.get("outputSchema") is not None
-        self.said(thread, native)
+        self.put_input(thread, native)
         return opens
 
-    def said(self, thread: Thread, native: dict[str, Any]) -> None:
+    def put_input(self, thread: Thread, native: dict[str, Any]) -> None:
         message = user_message(native.get("input"))
         message.message_id = fields.text(native, "clientUserMessageId")
-        thread.sent.append((message.message_id, message.text))
+        thread.unechoed.append((message.message_id, message.text))
         self._threads.put(thread, message)
 
     def begin(self, thread: Thread, prompt: str | None = None, turn_id: str | None = None) -> None:
         """Begin a turn, unless one is open. The turns of subagents are none of the session's."""
-        if not thread.spawned and not self._ledger.busy(thread.session):
+        if not thread.is_subagent and not self._ledger.busy(thread.session):
             thread.begin_turn()
             self._threads.put(thread, ev.TurnStarted(prompt=prompt, native_turn_id=turn_id))
         thread.in_turn(turn_id)
@@ -72,10 +72,10 @@ class Conversation:
     def _turn_started(self, thread: Thread, params: m.TurnNews) -> None:
         self.begin(thread, turn_id=params.turn.id)
 
-    def turn_ended(self, thread: Thread, turn: i.Turn) -> None:
+    def end_turn(self, thread: Thread, turn: i.Turn) -> None:
         text = thread.answer if thread.answer is not None else _last_answer(turn)
-        if thread.spawned and thread.session != thread.id:
-            self._threads.ended(thread, turn.status, text)
+        if thread.is_subagent and thread.session != thread.id:
+            self._threads.end_agent(thread, turn.status, text)
             thread.meter.turn_over()
             thread.end_turn()
             return
@@ -98,7 +98,7 @@ class Conversation:
         )
         thread.end_turn()
 
-    def turn_failed(self, thread: Thread, error: ev.ErrorInfo) -> None:
+    def fail_turn(self, thread: Thread, error: ev.ErrorInfo) -> None:
         """End a turn whose turn/start was refused."""
         if self._ledger.busy(thread.session):
             self._threads.put(thread, ev.TurnEnded(outcome="failed", reason="refused", error=error))
@@ -132,21 +132,21 @@ class Conversation:
             if isinstance(item, i.UserMessage):
                 self._mark_echo(thread, item, message)
             elif isinstance(item, i.AgentMessage):
-                thread.says(item.text, item.phase)
+                thread.keep_answer(item.text, item.phase)
             self._threads.put(thread, message)
 
     def _mark_echo(self, thread: Thread, item: i.UserMessage, message: ev.Message) -> None:
         """Mark a user's item as an echo of the client's input, or as synthetic: Codex repeats all input, and
         writes some of its own (a review's task, a subagent's orders)."""
         sent = next(
-            (key for key in thread.sent if item.clientId is not None and key[0] == item.clientId), None
+            (key for key in thread.unechoed if item.clientId is not None and key[0] == item.clientId), None
         )
-        sent = sent or next((key for key in thread.sent if key[1] == message.text), None)
+        sent = sent or next((key for key in thread.unechoed if key[1] == message.text), None)
         if sent is not None:
-            thread.sent.remove(sent)
+            thread.unechoed.remove(sent)
             message.echo = True
         else:
-            message.synthetic = thread.spawned or self._ledger.heard_client
+            message.synthetic = thread.is_subagent or self._ledger.heard_client
 
     def _reason(self, thread: Thread, item: i.Reasoning) -> None:
         for part, texts in (("summary", item.summary), ("content", item.content)):
@@ -186,7 +186,7 @@ class Conversation:
         elif isinstance(item, i.McpToolCall):
             thread.mcp_calls[item.id] = item
         elif isinstance(item, i.CollabAgentToolCall) and item.tool in _SPAWNS:
-            self._threads.spawning(thread, item.id, item.prompt)
+            self._threads.begin_spawn(thread, item.id, item.prompt)
 
     def _item_completed(self, thread: Thread, params: m.ItemNews) -> None:
         item = params.item
@@ -265,12 +265,12 @@ class Conversation:
             for id in item.receiverThreadIds or []:
                 child = self._threads.get(id)
                 child.model = child.model or item.model
-                self._threads.spawned(child, item.id)
-            self._threads.spawn_over(item.id)
+                self._threads.begin_agent(child, item.id)
+            self._threads.end_spawn(item.id)
         for id, state in (item.agentsStates or {}).items():
             told, status = self._threads.find(id), fields.text(state, "status")
             if told is not None and status in _AGENT_OVER:
-                self._threads.ended(told, status, fields.text(state, "message"))
+                self._threads.end_agent(told, status, fields.text(state, "message"))
 
     def _agent_activity(self, thread: Thread, item: i.SubAgentActivity) -> None:
         """Take in subagents of the second kind: no call is shown, only items that one started, was spoken to,
@@ -287,13 +287,13 @@ class Conversation:
             started = tools.STARTS[i.CollabAgentToolCall](call)
             started.title = kind
             self._threads.put(thread, started)
-            self._threads.spawning(thread, item.id, None)
+            self._threads.begin_spawn(thread, item.id, None)
             child = self._threads.get(item.agentThreadId)
             child.model = child.model or item.model
-            self._threads.spawned(child, item.id, kind)
-            self._threads.spawn_over(item.id)
+            self._threads.begin_agent(child, item.id, kind)
+            self._threads.end_spawn(item.id)
         elif item.kind in _AGENT_OVER and (told := self._threads.find(item.agentThreadId)) is not None:
-            self._threads.ended(told, item.kind, None)
+            self._threads.end_agent(told, item.kind, None)
 
 
 def _last_answer(turn: i.Turn) -> str | None:

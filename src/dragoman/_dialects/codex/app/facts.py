@@ -27,16 +27,16 @@ class Facts:
             "model/rerouted": self._rerouted,
         }
 
-    def started(self, thread: Thread, answer: dict[str, Any], *, resumed: bool = False) -> None:
+    def begin_session(self, thread: Thread, answer: dict[str, Any], *, resumed: bool = False) -> None:
         facts = translate.session_facts(answer)
         facts.resumed = resumed and not self._ledger.facts(thread.session)
         thread.model = facts.model or thread.model
-        if not thread.spawned:
+        if not thread.is_subagent:
             self._threads.put(thread, facts)
 
     def know(self, thread: Thread, facts: ev.SessionStarted) -> None:
         """Put facts about a session that has started; those that are new become session.updated."""
-        if not thread.spawned and self._ledger.facts(thread.session):
+        if not thread.is_subagent and self._ledger.facts(thread.session):
             self._threads.put(thread, facts)
 
     def _settings(self, thread: Thread, params: m.SettingsNews) -> None:
@@ -78,7 +78,7 @@ class Facts:
                 self._threads.put(thread, event)
 
     def _reverted(self, thread: Thread, params: m.Params) -> None:
-        thread.meter.reverted()
+        thread.meter.forget_total()
         self._threads.put(thread, ev.SessionStatus(status="reverted"))
 
     def _compacted(self, thread: Thread, params: m.Params) -> None:

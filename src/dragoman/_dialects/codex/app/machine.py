@@ -132,7 +132,7 @@ class CodexApp(Machine):
                 self.ledger.put(ev.NativeUnknown(native_type=message.method))
 
     def on_in(self, line: bytes) -> None:
-        for message in self._peer.sent(line):
+        for message in self._peer.on_sent(line):
             if isinstance(message, jsonrpc.Request):
                 self._on_our_request(message)
             elif isinstance(message, jsonrpc.Response):
@@ -147,7 +147,7 @@ class CodexApp(Machine):
         if isinstance(params, m.ResolvedNews):
             self._requests.on_resolved(str(params.requestId))
             return
-        if isinstance(params, m.StatusNews) and not self._threads.expected(params.threadId):
+        if isinstance(params, m.StatusNews) and not self._threads.is_expected(params.threadId):
             return  # a subagent comes to life before anyone says that there is one (capture subagent_v2)
         thread = self._thread(params)
         handler = self._handlers.get(method)
@@ -196,12 +196,12 @@ class CodexApp(Machine):
         native = params.thread or {}
         if native.get("parentThreadId") is None and thread.id not in self._refused_threads:
             self._threads.main = self._threads.main or thread.id
-            self._facts.started(thread, {"thread": native})
+            self._facts.begin_session(thread, {"thread": native})
 
     def _turn_completed(self, thread: Thread, params: m.TurnNews) -> None:
         for line in self._requests.turn_over(thread, translate.outcome_of(params.turn)):
             self.owe(line)
-        self._talk.turn_ended(thread, params.turn)
+        self._talk.end_turn(thread, params.turn)
         # An interrupt that found nothing to interrupt gets no answer (capture interrupt_steer).
         for id, call in list(self._peer.in_flight.items()):
             sent: Sent | None = call.context
@@ -233,10 +233,10 @@ class CodexApp(Machine):
         sent = Sent(thread, _command_of(request.method, params))
         self._peer.in_flight[request.id].context = sent
         if thread is not None and request.method == "turn/start":
-            opened = self._talk.prompted(thread, params)
+            opened = self._talk.on_prompt(thread, params)
             sent.turn = self.ledger.turn(thread.session) if opened else None
         elif thread is not None and request.method == "turn/steer":
-            self._talk.said(thread, params)
+            self._talk.put_input(thread, params)
         elif thread is not None and request.method == "thread/compact/start":
             thread.manual_compaction = True
 
@@ -296,7 +296,7 @@ class CodexApp(Machine):
         commanded = self._ours and response.id != OPEN
         further, self._threads.main = self._threads.main is not None, self._threads.main or id
         thread.as_configured = response.id == OPEN or (commanded and method != "thread/fork")
-        self._facts.started(thread, result, resumed=method == "thread/resume")
+        self._facts.begin_session(thread, result, resumed=method == "thread/resume")
         for event in speech.history(m.turns(native.get("turns"))):
             self._threads.put(thread, event)
         if (further or commanded) and response.method is not None:
@@ -327,7 +327,7 @@ class CodexApp(Machine):
         if response.error is not None:
             error = ev.ErrorInfo(message=response.error.message, code=str(response.error.code))
             if sent is not None and sent.turn is not None and thread is not None:
-                self._talk.turn_failed(thread, self._failure or error)
+                self._talk.fail_turn(thread, self._failure or error)
             else:
                 self._end_command(response, sent)
         elif isinstance(turn, dict) and thread is not None and response.method == "review/start":

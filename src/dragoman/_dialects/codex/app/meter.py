@@ -53,5 +53,5 @@ class Meter:
         used, self._turn = self._turn, None
         return used
 
-    def reverted(self) -> None:
+    def forget_total(self) -> None:
         self.total = None

@@ -153,7 +153,7 @@ class Requests:
             raise UsageError(f"request {command.request} is no permission: it is {asked.method}")
         if command.updated_input is not None:
             raise Unsupported(agent, Capability.UPDATED_INPUT)
-        return self._peer.answer(asked.id, approvals.chosen(asked.choices, command).result)
+        return self._peer.answer(asked.id, approvals.choice_of_command(asked.choices, command).result)
 
     def question_line(self, command: c.AnswerQuestion) -> bytes:
         asked = self._pending(command.request)
@@ -266,7 +266,7 @@ def _permission_resolved(
 ) -> ev.PermissionResolved:
     """The event for an answer to a permission request. One that Codex cannot accept counts as a denial: the
     item fails."""
-    choice = approvals.answered(choices, result) if error is None else None
+    choice = approvals.choice_of_result(choices, result) if error is None else None
     return ev.PermissionResolved(
         request_id=request_id,
         outcome="allowed" if choice is not None and choice.allows else "denied",

@@ -20,10 +20,10 @@ class Thread(Struct, kw_only=True):
     """The session that its events belong to: itself, or that of the thread that spawned it."""
     parent: str | None = None
     """The call that spawned it."""
-    spawned: bool = False
+    is_subagent: bool = False
     as_configured: bool = False
     """Its first turn shall say what the configuration has for it."""
-    begun: bool = False
+    has_had_turn: bool = False
     """It has had a turn of its own."""
     model: str | None = None
     mode: str | None = None
@@ -35,7 +35,7 @@ class Thread(Struct, kw_only=True):
     """Those of MCP servers that have not ended."""
     changes: dict[str, Any] = field(default_factory=dict)
     """What patches want to change, by item: the request to allow one does not say."""
-    sent: list[tuple[str | None, str | None]] = field(default_factory=list)
+    unechoed: list[tuple[str | None, str | None]] = field(default_factory=list)
     """Inputs that the client sent and Codex has not repeated, by client id and text."""
     manual_compaction: bool = False
     compacting: int | None = None
@@ -55,7 +55,7 @@ class Thread(Struct, kw_only=True):
     """Numbers of the parts of reasoning items, in the order in which they came."""
 
     def begin_turn(self) -> None:
-        self.begun = True
+        self.has_had_turn = True
         self.end_turn()
 
     def end_turn(self) -> None:
@@ -84,7 +84,7 @@ class Thread(Struct, kw_only=True):
             trigger=trigger, before_tokens=before, after_tokens=after if after != before else None
         )
 
-    def says(self, text: str, phase: str | None) -> None:
+    def keep_answer(self, text: str, phase: str | None) -> None:
         """Take in a message: the turn's answer is the one of phase final_answer, else the last that is no
         commentary."""
         if phase == "final_answer" or (phase != "commentary" and not self.final):
@@ -109,13 +109,13 @@ class Threads:
         if thread is None:
             thread = self._threads[id] = Thread(id=id, session=id)
             if len(self._spawns) == 1:
-                self.spawned(thread, next(iter(self._spawns)))
+                self.begin_agent(thread, next(iter(self._spawns)))
         return thread
 
     def find(self, id: str) -> Thread | None:
         return self._threads.get(id)
 
-    def expected(self, id: str | None) -> bool:
+    def is_expected(self, id: str | None) -> bool:
         """Whether a thread is known, or can only be that of the subagent that is being started."""
         return id is None or id in self._threads or len(self._spawns) == 1
 
@@ -125,7 +125,7 @@ class Threads:
         return [
             thread
             for thread in self._threads.values()
-            if thread.turn_id is not None or (not thread.spawned and busy(thread.session))
+            if thread.turn_id is not None or (not thread.is_subagent and busy(thread.session))
         ]
 
     def put(self, thread: Thread, event: ev.Event) -> None:
@@ -143,19 +143,19 @@ class Threads:
 
     # --- subagents ---------------------------------------------------------------------------------------
 
-    def spawning(self, thread: Thread, call_id: str, task: str | None) -> None:
+    def begin_spawn(self, thread: Thread, call_id: str, task: str | None) -> None:
         self._spawns[call_id] = (thread, task)
 
-    def spawn_over(self, call_id: str) -> None:
+    def end_spawn(self, call_id: str) -> None:
         self._spawns.pop(call_id, None)
 
-    def spawned(self, child: Thread, call_id: str, kind: str | None = None) -> None:
+    def begin_agent(self, child: Thread, call_id: str, kind: str | None = None) -> None:
         """Take in that `call_id` started the subagent `child`."""
         owner, task = self._spawns.get(call_id) or (None, None)
-        if owner is None or child.spawned or owner is child:
+        if owner is None or child.is_subagent or owner is child:
             return
-        child.parent, child.spawned = call_id, True
-        if not child.begun:
+        child.parent, child.is_subagent = call_id, True
+        if not child.has_had_turn:
             child.session = owner.session
         self.put(
             owner,
@@ -168,9 +168,9 @@ class Threads:
             ),
         )
 
-    def ended(self, child: Thread, status: str | None, summary: str | None) -> None:
+    def end_agent(self, child: Thread, status: str | None, summary: str | None) -> None:
         """Put the end of a subagent's work."""
-        if child.spawned:
+        if child.is_subagent:
             event = ev.SubagentEnded(
                 call_id=child.parent,
                 agent_id=child.id,

@@ -47,7 +47,7 @@ def _command_ended(item: i.CommandExecution) -> ev.ToolEnded:
 
 
 def _change_started(item: i.FileChange) -> ev.ToolStarted:
-    started = toolnames.started(item.id, "apply_patch", {"changes": item.changes or []})
+    started = toolnames.tool_started(item.id, "apply_patch", {"changes": item.changes or []})
     named = paths(item.changes)
     started.locations = [ev.Location(path=path) for path in named]
     started.title = toolnames.one_line(", ".join(named)) if named else None
@@ -83,7 +83,7 @@ def _mcp_ended(item: i.McpToolCall) -> ev.ToolEnded:
 
 
 def _dynamic_started(item: i.DynamicToolCall) -> ev.ToolStarted:
-    started = toolnames.started(item.id, item.tool, item.arguments)
+    started = toolnames.tool_started(item.id, item.tool, item.arguments)
     if item.namespace:
         started.native_name = f"{item.namespace}.{item.tool}"
     return started
@@ -103,7 +103,7 @@ def _dynamic_ended(item: i.DynamicToolCall) -> ev.ToolEnded:
 
 
 def _function_started(item: i.FunctionCallOutput) -> ev.ToolStarted:
-    return toolnames.started(item.id, item.name or "function", None)
+    return toolnames.tool_started(item.id, item.name or "function", None)
 
 
 def _function_ended(item: i.FunctionCallOutput) -> ev.ToolEnded:
@@ -113,7 +113,9 @@ def _function_ended(item: i.FunctionCallOutput) -> ev.ToolEnded:
 
 def _collab_started(item: i.CollabAgentToolCall) -> ev.ToolStarted:
     given = {"prompt": item.prompt, "receivers": item.receiverThreadIds, "model": item.model}
-    return toolnames.started(item.id, snake(item.tool), {key: value for key, value in given.items() if value})
+    return toolnames.tool_started(
+        item.id, snake(item.tool), {key: value for key, value in given.items() if value}
+    )
 
 
 def _collab_ended(item: i.CollabAgentToolCall) -> ev.ToolEnded:
@@ -129,7 +131,9 @@ def _collab_ended(item: i.CollabAgentToolCall) -> ev.ToolEnded:
 
 def _search_started(item: i.WebSearch) -> ev.ToolStarted:
     given = {"query": item.query, "action": item.action}
-    return toolnames.started(item.id, "web_search", {key: value for key, value in given.items() if value})
+    return toolnames.tool_started(
+        item.id, "web_search", {key: value for key, value in given.items() if value}
+    )
 
 
 def _search_ended(item: i.WebSearch) -> ev.ToolEnded:
@@ -155,9 +159,9 @@ STARTS: Final[dict[type[Any], Callable[[Any], ev.ToolStarted]]] = {
     i.FunctionCallOutput: _function_started,
     i.CollabAgentToolCall: _collab_started,
     i.WebSearch: _search_started,
-    i.ImageView: lambda item: toolnames.started(item.id, "view_image", {"path": item.path}),
-    i.Sleep: lambda item: toolnames.started(item.id, "sleep", {"durationMs": item.durationMs}),
-    i.ImageGeneration: lambda item: toolnames.started(
+    i.ImageView: lambda item: toolnames.tool_started(item.id, "view_image", {"path": item.path}),
+    i.Sleep: lambda item: toolnames.tool_started(item.id, "sleep", {"durationMs": item.durationMs}),
+    i.ImageGeneration: lambda item: toolnames.tool_started(
         item.id, "image_generation", {"prompt": item.revisedPrompt} if item.revisedPrompt else None
     ),
 }

@@ -169,23 +169,23 @@ class CodexExec(Machine):
         message = translate.message(item)
         self._growing.finish(message)
         if message.kind == "text":
-            self._turns.answered(message.text or "")
+            self._turns.keep_answer(message.text or "")
 
     def _tool(self, item: m.Item, phase: str) -> None:
-        started = translate.started(item)
+        started = translate.tool_started(item)
         if phase == "started":
             self._turns.put(started)
         else:
-            self._core.begun(started)
+            self._core.begin_tool(started)
         if phase == "updated":
             self._progress(item, started)
         elif phase == "completed":
             if item.type == "web_search" and not started.synthesized:
                 self._turns.late(ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input))
-            self._turns.late(translate.ended(item))
+            self._turns.late(translate.tool_ended(item))
             self._outputs.pop(item.id, None)
         if item.type == "collab_tool_call":
-            self._agents.called(item.id, item.tool or "", msgspec.to_builtins(item))
+            self._agents.on_call(item.id, item.tool or "", msgspec.to_builtins(item))
 
     def _progress(self, item: m.Item, started: ev.ToolStarted) -> None:
         """Put the new part of `aggregated_output`, which a command repeats whole as it grows; other tools
@@ -205,15 +205,15 @@ class CodexExec(Machine):
             self._turns.late(ev.ToolUpdated(call_id=item.id, output=repaired_text(output)))
 
     def _change(self, item: m.Item, phase: str) -> None:
-        started = translate.started(item)
+        started = translate.tool_started(item)
         if phase == "started":
             self._turns.put(started)
         else:
-            self._core.begun(started)
+            self._core.begin_tool(started)
         for change in translate.changes(item, over=phase == "completed"):
             self._turns.late(change)
         if phase == "completed":
-            self._turns.late(translate.ended(item))
+            self._turns.late(translate.tool_ended(item))
 
     def _question(self, item: m.Item, phase: str) -> None:
         if item.id not in self.ledger.requests:

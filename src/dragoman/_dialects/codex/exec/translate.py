@@ -43,7 +43,7 @@ def delta(item: m.Item) -> ev.Delta:
 # --- tools -------------------------------------------------------------------------------------------------
 
 
-def started(item: m.Item) -> ev.ToolStarted:
+def tool_started(item: m.Item) -> ev.ToolStarted:
     """The start of a tool, from its item."""
     event = _start_by_type(item)
     event.ext = {"codex.itemType": item.type}
@@ -60,7 +60,7 @@ def _start_by_type(item: m.Item) -> ev.ToolStarted:
         )
     if item.type == "collab_tool_call":
         given = {"prompt": item.prompt, "receiver_thread_ids": item.receiver_thread_ids or []}
-        return toolnames.started(item.id, item.tool or "spawn_agent", given)
+        return toolnames.tool_started(item.id, item.tool or "spawn_agent", given)
     if item.type in CHANGES:
         native = native_changes(item)
         return v.patch_started(item.id, v.changes_of(native, item.id), native)
@@ -70,7 +70,7 @@ def _start_by_type(item: m.Item) -> ev.ToolStarted:
     return v.shell_started(item.id, item.command, None)
 
 
-def ended(item: m.Item) -> ev.ToolEnded:
+def tool_ended(item: m.Item) -> ev.ToolEnded:
     """The end of a tool, from its item. Its status is the item's `status`; where that is missing or no end,
     `error` and `exit_code` decide."""
     if item.type == "mcp_tool_call":

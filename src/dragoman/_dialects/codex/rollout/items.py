@@ -69,7 +69,7 @@ class Items:
         text = joined_text(item.get("content"))
         message = translate.assistant(text, fields.text(item, "phase"), fields.text(item, "id"))
         if message.kind == "text":
-            self._core.turns.answered(text)
+            self._core.turns.keep_answer(text)
         if self._new(item):
             self._core.turns.put(message)
 
@@ -93,13 +93,13 @@ class Items:
     # --- tools -------------------------------------------------------------------------------------------
 
     def _command(self, item: Native) -> None:
-        self._core.begun(translate.command(item))
+        self._core.begin_tool(translate.command(item))
         self._core.turns.late(translate.command_ended(item))
 
     def _change(self, item: Native) -> None:
         call_id, native = fields.text(item, "id") or "", item.get("changes")
         changes = v.changes_of(native, call_id)
-        self._core.begun(v.patch_started(call_id, changes, native))
+        self._core.begin_tool(v.patch_started(call_id, changes, native))
         status = v.STATUSES.get(fields.text(item, "status") or "", "completed")
         output = (fields.text(item, "stdout") or "") + (fields.text(item, "stderr") or "")
         self._core.change(changes, "applied" if status == "completed" else "failed")
@@ -108,7 +108,7 @@ class Items:
 
     def _mcp(self, item: Native) -> None:
         call_id = fields.text(item, "id") or ""
-        self._core.begun(
+        self._core.begin_tool(
             v.mcp_started(
                 call_id, fields.text(item, "server"), fields.text(item, "tool"), item.get("arguments")
             )
@@ -128,30 +128,30 @@ class Items:
         )
 
     def _search(self, item: Native) -> None:
-        self._core.searched(fields.text(item, "id") or "", fields.text(item, "query"), item.get("action"))
+        self._core.put_search(fields.text(item, "id") or "", fields.text(item, "query"), item.get("action"))
 
     def _image(self, item: Native) -> None:
-        self._core.viewed(fields.text(item, "id") or "", translate.path_of(item.get("path")))
+        self._core.put_image_view(fields.text(item, "id") or "", translate.path_of(item.get("path")))
 
     # --- agents and reviews ------------------------------------------------------------------------------
 
     def _collab(self, item: Native) -> None:
         call_id, tool = fields.text(item, "id") or "", fields.text(item, "tool") or ""
         given = {"prompt": item.get("prompt"), "receiver_thread_ids": item.get("receiver_thread_ids")}
-        self._core.begun(toolnames.started(call_id, tool, given))
+        self._core.begin_tool(toolnames.tool_started(call_id, tool, given))
         status = v.STATUSES.get(fields.text(item, "status") or "", "completed")
         states = item.get("agents_states") or None
         self._core.turns.late(ev.ToolEnded(call_id=call_id, status=status, structured=states))
-        self._agents.called(call_id, tool, item)
+        self._agents.on_call(call_id, tool, item)
 
     def _activity(self, item: Native) -> None:
         agent_id, kind = fields.text(item, "agent_thread_id"), fields.text(item, "kind")
         if agent_id is None:
             return
         if kind == "started":
-            self._agents.spawned(agent_id, fields.text(item, "id"), fields.text(item, "agent_path"))
+            self._agents.begin_agent(agent_id, fields.text(item, "id"), fields.text(item, "agent_path"))
         elif kind == "completed":
-            self._agents.ended(agent_id, kind, None)
+            self._agents.end_agent(agent_id, kind, None)
 
     def _entered_review(self, item: Native) -> None:
         self._core.review("entered", fields.text(item, "user_facing_hint"))

@@ -90,7 +90,7 @@ class Responses:
         if not told:
             message = translate.assistant(text, fields.text(item, "phase"), item_id)
             if message.kind == "text":
-                self._core.turns.answered(text)
+                self._core.turns.keep_answer(text)
             self._core.turns.put(message)
 
     def _reasoning(self, item: Native) -> None:
@@ -106,7 +106,7 @@ class Responses:
 
     def _between_agents(self, item: Native) -> None:
         message = translate.between_agents(item)
-        if self._core.turns.open and not self._core.turns.prompted:
+        if self._core.turns.open and not self._core.turns.has_prompt:
             self._core.turns.prompt(message)
         else:
             self._core.turns.late(message)
@@ -114,7 +114,7 @@ class Responses:
     # --- tools -------------------------------------------------------------------------------------------
 
     def _call(self, item: Native) -> None:
-        started = translate.called(item)
+        started = translate.call_started(item)
         if started.name == "shell":
             self._shells.add(started.call_id)
         self._core.turns.put(started)
@@ -145,7 +145,7 @@ class Responses:
     def _search(self, item: Native) -> None:
         call_id, action = fields.text(item, "id") or "", item.get("action")
         if not self._ledger.tool_known(call_id):
-            self._core.searched(call_id, fields.text(action, "query", "url"), action)
+            self._core.put_search(call_id, fields.text(action, "query", "url"), action)
 
     def _image(self, item: Native) -> None:
         started, ended = translate.image_made(item)

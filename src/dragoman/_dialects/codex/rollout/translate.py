@@ -106,7 +106,7 @@ def between_agents(item: Native) -> ev.Message:
 # --- tools -------------------------------------------------------------------------------------------------
 
 
-def called(item: Native) -> ev.ToolStarted:
+def call_started(item: Native) -> ev.ToolStarted:
     """The start of a tool, from the model's call."""
     call_id, given = fields.text(item, "call_id", "id") or "", item.get("input")
     if item.get("type") == "local_shell_call":

@@ -22,7 +22,7 @@ class Agents:
     def call_of(self, agent_id: str) -> str | None:
         return self._calls.get(agent_id)
 
-    def spawned(
+    def begin_agent(
         self, agent_id: str, call_id: str | None, description: str | None, agent_type: str | None = None
     ) -> None:
         if agent_id not in self._calls:
@@ -33,7 +33,7 @@ class Agents:
                 )
             )
 
-    def ended(
+    def end_agent(
         self, agent_id: str, status: str | None, summary: str | None, usage: Usage | None = None
     ) -> None:
         self._calls.setdefault(agent_id, None)
@@ -47,17 +47,17 @@ class Agents:
             )
         )
 
-    def called(self, call_id: str, tool: str, item: dict[str, Any]) -> None:
+    def on_call(self, call_id: str, tool: str, item: dict[str, Any]) -> None:
         """Take in a call of spawn_agent, wait …: the agents it spawned (`receiver_thread_ids`) and those that
         have ended (`agents_states`)."""
         if tool == "spawn_agent":
             for agent_id in fields.items(item, "receiver_thread_ids"):
                 if isinstance(agent_id, str):
-                    self.spawned(agent_id, call_id, fields.text(item, "prompt"), _role(item))
+                    self.begin_agent(agent_id, call_id, fields.text(item, "prompt"), _role(item))
         for agent_id, state in fields.mapping(item, "agents_states").items():
             status, summary = _state(state)
             if status in _OVER:
-                self.ended(agent_id, status, summary)
+                self.end_agent(agent_id, status, summary)
 
 
 def _role(item: dict[str, Any]) -> str | None:

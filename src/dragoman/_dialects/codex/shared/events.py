@@ -131,7 +131,7 @@ class CoreEvents(ToolEvents):
         self.last_text = text
         commentary = fields.text(message, "phase") == "commentary"
         if not commentary:
-            self.turns.answered(text)
+            self.turns.keep_answer(text)
         self._finish(
             "text", ev.Message(role="assistant", kind="commentary" if commentary else "text", text=text)
         )
@@ -243,7 +243,7 @@ class CoreEvents(ToolEvents):
             return
         self.compacted = summary is not None
         # A turn that has no prompt was started for this alone (capture app_thread_mgmt).
-        manual = self.turns.open and not self.turns.prompted
+        manual = self.turns.open and not self.turns.has_prompt
         self.turns.put(ev.ContextCompacted(trigger="manual" if manual else "auto", summary=summary))
 
     def _review(self, phase: str, message: Native) -> None:

@@ -33,7 +33,7 @@ class ToolEvents:
             "view_image_tool_call": self._image_viewed,
         }
 
-    def begun(self, started: ev.ToolStarted) -> None:
+    def begin_tool(self, started: ev.ToolStarted) -> None:
         """Put the start of a tool, unless an earlier line had it."""
         if not self._ledger.tool_known(started.call_id):
             started.synthesized = True
@@ -54,7 +54,7 @@ class ToolEvents:
         self.turns.put(ev.Delta(kind="tool_output", text=output, call_id=call_of(message)))
 
     def _command_end(self, message: Native) -> None:
-        self.begun(self._command(message))
+        self.begin_tool(self._command(message))
         output = fields.text(message, "aggregated_output")
         if output is None:
             output = (fields.text(message, "stdout") or "") + (fields.text(message, "stderr") or "")
@@ -84,7 +84,7 @@ class ToolEvents:
     def _patch_end(self, message: Native) -> None:
         call_id, native = call_of(message), message.get("changes")
         changes = v.changes_of(native, call_id)
-        self.begun(v.patch_started(call_id, changes, native))
+        self.begin_tool(v.patch_started(call_id, changes, native))
         ok = message.get("success") is not False
         status = v.STATUSES.get(fields.text(message, "status") or "") or ("completed" if ok else "failed")
         output = (fields.text(message, "stdout") or "") + (fields.text(message, "stderr") or "")
@@ -102,7 +102,7 @@ class ToolEvents:
         self.turns.put(self._mcp(message))
 
     def _mcp_end(self, message: Native) -> None:
-        self.begun(self._mcp(message))
+        self.begin_tool(self._mcp(message))
         native = fields.mapping(message, "result")
         result = v.Result(native.get("Ok", native), native.get("Err"))
         self.turns.late(
@@ -121,24 +121,24 @@ class ToolEvents:
         self.turns.put(ev.ToolStarted(call_id=call_of(message), name="web_search", kind="browse"))
 
     def _search_end(self, message: Native) -> None:
-        self.searched(call_of(message), fields.text(message, "query"), message.get("action"))
+        self.put_search(call_of(message), fields.text(message, "query"), message.get("action"))
 
-    def searched(self, call_id: str, query: str | None, action: Any) -> None:
+    def put_search(self, call_id: str, query: str | None, action: Any) -> None:
         """Put a web search that has ended: its query is known only now."""
         given = {"query": query, "action": action}
         if self._ledger.tool_known(call_id):
             self.turns.late(ev.ToolUpdated(call_id=call_id, title=query, input=given))
         else:
-            self.begun(
+            self.begin_tool(
                 ev.ToolStarted(call_id=call_id, name="web_search", kind="browse", title=query, input=given)
             )
         self.turns.late(ev.ToolEnded(call_id=call_id, status="completed"))
 
     def _image_viewed(self, message: Native) -> None:
-        self.viewed(call_of(message), fields.text(message, "path"))
+        self.put_image_view(call_of(message), fields.text(message, "path"))
 
-    def viewed(self, call_id: str, path: str | None) -> None:
-        self.begun(
+    def put_image_view(self, call_id: str, path: str | None) -> None:
+        self.begin_tool(
             ev.ToolStarted(
                 call_id=call_id,
                 name="view_image",

@@ -34,7 +34,7 @@ class Turns:
         return self._expected is not None or self._ledger.busy(self._ledger.current)
 
     @property
-    def prompted(self) -> bool:
+    def has_prompt(self) -> bool:
         """Whether the open turn has its prompt."""
         return self._has_prompt
 
@@ -87,7 +87,7 @@ class Turns:
 
     # --- what it says and uses ---------------------------------------------------------------------------
 
-    def answered(self, text: str) -> None:
+    def keep_answer(self, text: str) -> None:
         self._text = text
 
     def count(self, total: Usage, last: Usage | None = None) -> None:
@@ -178,7 +178,7 @@ class Aside(Turns):
 
     def end(self, ended: ev.TurnEnded) -> None:
         summary = ended.text if ended.text is not None else self._text
-        self._agents.ended(self._agent_id, ended.outcome, summary, self.usage())
+        self._agents.end_agent(self._agent_id, ended.outcome, summary, self.usage())
         self._working = False
         self._reset()
 

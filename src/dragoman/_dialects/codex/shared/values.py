@@ -168,7 +168,7 @@ def tool_started(call_id: str, name: str, namespace: str | None, given: Any) -> 
     name."""
     if namespace is not None and namespace.startswith("mcp__"):
         name = f"{namespace}__{name}"
-    started = toolnames.started(call_id, name, given)
+    started = toolnames.tool_started(call_id, name, given)
     if name in SHELLS:
         started.name, started.native_name, started.kind = "shell", name, "execute"
         command = given.get("cmd", given.get("command")) if isinstance(given, dict) else given

@@ -145,7 +145,7 @@ class GeminiChat(Machine):
     def _end_turn(self) -> None:
         turn, self._turn = self._turn, None
         if turn is not None:
-            self.ledger.put(turn.ended())
+            self.ledger.put(turn.turn_ended())
 
     # --- entries -----------------------------------------------------------------------------------------
 
@@ -163,7 +163,7 @@ class GeminiChat(Machine):
         known, text = self._knowledge(entry), translate.text_of(entry.content)
         answers = [part.value for part in translate.parts_of(entry.content) if part.kind == "answer"]
         for answer in answers:
-            self._end_from_answer(translate.answered(answer, replay=replay))
+            self._end_from_answer(translate.tool_ended_by_answer(answer, replay=replay))
         blocks = translate.blocks_of(entry.content)
         if answers or text == known.text or not (text or blocks):
             return  # what stands beside an answer (an image) is a part of it
@@ -264,7 +264,7 @@ class GeminiChat(Machine):
     def _on_tool_call(self, call: m.ToolCall, known: Known, entry: m.Entry, replay: bool) -> None:
         if call.id in known.ended:
             return
-        started = toolnames.started(call.id, call.name, call.args)
+        started = toolnames.tool_started(call.id, call.name, call.args)
         started.model, started.replay = entry.model, replay
         self._put(started)
         if replay:

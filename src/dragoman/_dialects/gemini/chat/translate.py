@@ -131,7 +131,7 @@ def call_of(native: dict[str, Any]) -> m.ToolCall:
     )
 
 
-def answered(answer: dict[str, Any], *, replay: bool) -> ev.ToolEnded:
+def tool_ended_by_answer(answer: dict[str, Any], *, replay: bool) -> ev.ToolEnded:
     """The end of a call in a bare functionResponse (`id`, `response`), as history has it."""
     response = answer.get("response")
     output, error = fields.text(response, "output"), fields.text(response, "error")

@@ -19,7 +19,7 @@ class Turn(Struct):
     def came_to(self, outcome: TurnOutcome, text: str | None = None, error: ErrorInfo | None = None) -> None:
         self.outcome, self.text, self.error = outcome, text, error
 
-    def ended(self) -> TurnEnded:
+    def turn_ended(self) -> TurnEnded:
         total: Usage | None = None
         models: dict[str, ModelUsage] = {}
         for model, usage in self.usage.values():

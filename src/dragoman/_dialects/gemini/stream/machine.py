@@ -212,7 +212,7 @@ class GeminiStream(Machine):
 
     def _start(self, call_id: str, name: str, input: Any, *, synthesized: bool = False) -> None:
         self._calls[call_id] = Call(name, input)
-        started = toolnames.started(call_id, name, input)
+        started = toolnames.tool_started(call_id, name, input)
         started.synthesized = synthesized
         self.ledger.put(started)
         if name == SUBAGENT_TOOL:
