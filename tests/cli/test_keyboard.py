@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dragoman._cli.terminal.keyboard import DENIED, chosen, menu, picks, typed
+from dragoman._cli.terminal.keyboard import DENIED, chosen_answer, menu, picks, typed_value
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer
 from dragoman._model.events import PermissionOption, PermissionRequested
@@ -27,30 +27,32 @@ def request(**fields: Any) -> PermissionRequested:
 def test_yes_and_no() -> None:
     choices = menu(request(), frozenset())
     assert list(choices) == ["y", "s", "r", "n"]
-    assert chosen("y\n", choices) == Answer(request="r", decision="allow")
-    assert chosen(" Y ", choices) == Answer(request="r", decision="allow")
-    assert chosen("n\n", choices) == Answer(request="r", decision="deny", message=DENIED)
+    assert chosen_answer("y\n", choices) == Answer(request="r", decision="allow")
+    assert chosen_answer(" Y ", choices) == Answer(request="r", decision="allow")
+    assert chosen_answer("n\n", choices) == Answer(request="r", decision="deny", message=DENIED)
 
 
 def test_a_reason_goes_with_a_no_and_only_with_a_no() -> None:
     choices = menu(request(), ALL)
-    assert chosen("n use pytest\n", choices) == Answer(request="r", decision="deny", message="use pytest")
-    assert chosen("y use pytest\n", choices) is None
+    assert chosen_answer("n use pytest\n", choices) == Answer(
+        request="r", decision="deny", message="use pytest"
+    )
+    assert chosen_answer("y use pytest\n", choices) is None
 
 
 @pytest.mark.parametrize("line", ["", "\n", "  ", "x", "yes please", "ny", "1"])
 def test_what_is_no_answer_allows_nothing(line: str) -> None:
-    assert chosen(line, menu(request(suggestions=[RULE]), ALL)) is None
+    assert chosen_answer(line, menu(request(suggestions=[RULE]), ALL)) is None
 
 
 def test_always_means_the_one_suggestion_that_was_picked() -> None:
     one = menu(request(suggestions=[MODE]), ALL)
-    assert chosen("a", one) == Answer(request="r", decision="allow", remember=[MODE])
+    assert chosen_answer("a", one) == Answer(request="r", decision="allow", remember=[MODE])
     assert one["a"].label == "yes, and switch to mode acceptEdits for this session"
     two = menu(request(suggestions=[RULE, MODE]), ALL)
     assert list(two) == ["y", "s", "r", "a1", "a2", "e", "n"]
-    assert chosen("a1", two) == Answer(request="r", decision="allow", remember=[RULE])
-    assert chosen("a", two) is None
+    assert chosen_answer("a1", two) == Answer(request="r", decision="allow", remember=[RULE])
+    assert chosen_answer("a", two) is None
     assert two["a1"].label == "yes, and allow Bash(ls) always in this project"
 
 
@@ -61,8 +63,8 @@ def test_only_what_the_agent_can_do_is_offered() -> None:
 
 def test_what_our_own_policy_remembers_can_always_be_chosen() -> None:
     choices = menu(request(), frozenset())
-    assert chosen("s", choices) == Answer(request="r", decision="allow", remember=["session"])
-    assert chosen("r", choices) == Answer(request="r", decision="allow", remember=["always"])
+    assert chosen_answer("s", choices) == Answer(request="r", decision="allow", remember=["session"])
+    assert chosen_answer("r", choices) == Answer(request="r", decision="allow", remember=["always"])
     assert str(rulebook.user_file()) in choices["r"].label
 
 
@@ -88,10 +90,12 @@ def test_the_agents_own_options() -> None:
     ]
     choices = menu(request(options=options), ALL)
     assert list(choices) == ["y", "a", "a2", "n", "o", "s", "r"]
-    assert chosen("a2", choices) == Answer(request="r", option="o3", decision="allow")
-    assert chosen("n later", choices) == Answer(request="r", option="o4", decision="deny", message="later")
+    assert chosen_answer("a2", choices) == Answer(request="r", option="o3", decision="allow")
+    assert chosen_answer("n later", choices) == Answer(
+        request="r", option="o4", decision="deny", message="later"
+    )
     assert choices["o"].label == "o5"
-    assert chosen("o", choices) == Answer(request="r", option="o5", decision="deny")
+    assert chosen_answer("o", choices) == Answer(request="r", option="o5", decision="deny")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +126,7 @@ def test_picking_by_number_or_in_words(line: str, answer: str | None) -> None:
     ],
 )
 def test_a_forms_field(text: str, field: dict[str, Any], value: Any) -> None:
-    assert typed(text, field) == value
+    assert typed_value(text, field) == value
 
 
 @pytest.mark.parametrize(
@@ -136,4 +140,4 @@ def test_a_forms_field(text: str, field: dict[str, Any], value: Any) -> None:
 )
 def test_what_does_not_fit_a_field(text: str, field: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        typed(text, field)
+        typed_value(text, field)

@@ -17,7 +17,7 @@ from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 from dragoman._policy.rulebook import Rulebook
 from dragoman._policy.rules import Rule
-from dragoman._runtime.permission_server import asked_at, by_policy, requested, serve
+from dragoman._runtime.permission_server import asked_at, by_policy, permission_request, serve
 from dragoman._runtime.permission_socket import permission_listener
 from dragoman._runtime.requests import LATER
 
@@ -132,7 +132,7 @@ def test_the_shape_of_the_specification() -> None:
     context = {"session_id": "sess_abc123", "turn_number": 3, "working_directory": "/path/to/project"}
     [line] = said(call(tool_name="Bash", tool_input={"command": "ls"}, context=context))
     assert decision(line) == {"behavior": "allow", "updatedInput": {"command": "ls"}}
-    request = requested({"tool_name": "Edit", "tool_input": {"file_path": "a"}}, "claude")
+    request = permission_request({"tool_name": "Edit", "tool_input": {"file_path": "a"}}, "claude")
     assert (request.tool_name, request.kind, request.title) == ("Edit", "edit", "a")
     assert request.call_id is None
 

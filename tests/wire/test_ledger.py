@@ -252,13 +252,13 @@ def test_who_decided_is_noted_before_the_answer(ledger: Ledger) -> None:
 
 
 def test_which_turns_are_open(ledger: Ledger) -> None:
-    assert (ledger.turned, ledger.busy(), ledger.open_turns) == (False, False, set())
+    assert (ledger.had_turn, ledger.busy(), ledger.open_turns) == (False, False, set())
     put(ledger, ev.TurnStarted(), ev.TurnStarted(session="other"))
-    assert (ledger.turned, ledger.busy("s"), ledger.busy("other")) == (True, True, True)
+    assert (ledger.had_turn, ledger.busy("s"), ledger.busy("other")) == (True, True, True)
     put(ledger, ev.TurnEnded(outcome="completed"))
     assert (ledger.busy(), ledger.busy("s"), ledger.open_turns) == (True, False, {"other"})
     put(ledger, ev.TurnEnded(outcome="completed", session="other"))
-    assert (ledger.turned, ledger.busy(), ledger.open_turns) == (True, False, set())
+    assert (ledger.had_turn, ledger.busy(), ledger.open_turns) == (True, False, set())
 
 
 def test_what_the_session_is_called() -> None:

@@ -38,7 +38,7 @@ _MODES: Final[Mapping[str, tuple[str, ...]]] = {
     "plan": ("plan", "read-only"),
 }
 """What agents call the modes in which they ask, so that the policy answers, whose rules come first. Also where all is
-allowed: codex-acp asks a model if it is not settings_shown to ask us, and in read-only its commands can change nothing."""
+allowed: codex-acp asks a model if it is not told to ask us, and in read-only its commands can change nothing."""
 
 _IMPOSSIBLE: Final = {
     "output_schema": "Ask for it in the prompt",

@@ -50,7 +50,7 @@ class Agent(Struct, frozen=True, kw_only=True):
     """How the variables begin that are meant for it: settings, and the keys of its models."""
 
 
-# --- what a configuration may ask, and what may be settings_shown of it ------------------------------------------------
+# --- what a configuration may ask, and what may be told of it -----------------------------------------------
 
 
 def check_options(config: SessionConfig, speaker: str, options: Mapping[str, str]) -> None:

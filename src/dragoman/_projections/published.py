@@ -99,7 +99,7 @@ def project(events: Iterable[Event], projector: Projector) -> Iterator[Struct]:
     yield from projector.end()
 
 
-def kept(event: Event, key: str, tag: str, types: Mapping[str, type[Struct]]) -> list[Struct]:
+def kept_items(event: Event, key: str, tag: str, types: Mapping[str, type[Struct]]) -> list[Struct]:
     """The items that `event` was read from, where it carries them in `ext` under `key`: of the type that each names
     under `tag`. None of them if one is no such item."""
     try:

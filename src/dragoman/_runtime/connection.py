@@ -210,7 +210,7 @@ class Connection:
             if ledger.refusal is not None:
                 raise AgentFailed(ledger.refusal.message, agent=self.agent)
             if not await stream.batch():
-                raise self._run.gone("it was ready")
+                raise self._run.exit_error("it was ready")
 
     def _not_opened(self, ended: CommandEnded | None, resume: str | None) -> Exception:
         why = ended.error.message if ended is not None and ended.error is not None else "it names no session"

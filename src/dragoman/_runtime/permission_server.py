@@ -79,7 +79,7 @@ def by_policy(policy: Policy, agent: str, cwd: str | None, ask: str | None = Non
     """Decides as a session with this policy would. `ask` is the socket of a program to be asked."""
 
     def decide(arguments: dict[str, Any]) -> Answer:
-        request = PermissionRequest(requested(arguments, agent), cwd)
+        request = PermissionRequest(permission_request(arguments, agent), cwd)
         decision = policy.decide(request)
         if decision.effect == "allow":
             return {"behavior": "allow", "updatedInput": request.input}
@@ -90,7 +90,7 @@ def by_policy(policy: Policy, agent: str, cwd: str | None, ask: str | None = Non
     return decide
 
 
-def requested(arguments: dict[str, Any], agent: str) -> PermissionRequested:
+def permission_request(arguments: dict[str, Any], agent: str) -> PermissionRequested:
     """The call as a permission request. The specification calls the input `tool_input`, the CLI `input`."""
     name = str(arguments.get("tool_name", ""))
     given = arguments.get("input", arguments.get("tool_input"))

@@ -16,8 +16,8 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from dragoman._model.commands import Answer
 from dragoman._policy.permission import PermissionRequest
-from dragoman._runtime.permission_server import requested
-from dragoman._runtime.requests import ApproveHandler, called, response_to
+from dragoman._runtime.permission_server import permission_request
+from dragoman._runtime.requests import ApproveHandler, handler_reply, response_to
 
 LONGEST: Final = 64 * 1024 * 1024
 """Bytes that a tool's input may have."""
@@ -62,11 +62,13 @@ async def _answer(stream: SocketStream, approve: ApproveHandler, agent: str) -> 
     try:
         line = await BufferedByteReceiveStream(stream).receive_until(b"\n", LONGEST)
         arguments = json.loads(line)
-        request = PermissionRequest(requested(arguments if isinstance(arguments, dict) else {}, agent))
+        request = PermissionRequest(
+            permission_request(arguments if isinstance(arguments, dict) else {}, agent)
+        )
     except (ValueError, RecursionError, *_CUT) as error:
         return {"behavior": "deny", "message": f"Denied: the request was not understood ({error})."}
     try:
-        answer = response_to(request.event, await called(approve, request))
+        answer = response_to(request.event, await handler_reply(approve, request))
     except Exception as error:
         log.exception("the handler failed on a permission for %s", request.tool)
         return {"behavior": "deny", "message": f"Denied: the handler that was asked failed with {error!r}."}

@@ -154,7 +154,7 @@ class Requests:
         limit = self._handlers.timeout
         try:
             with anyio.move_on_after(limit):
-                response = response_to(event, await called(handler, request))
+                response = response_to(event, await handler_reply(handler, request))
                 if response is None and limit is not None:
                     await self._no_longer_wanted(event)
                 return response
@@ -208,7 +208,7 @@ class Requests:
             return Reply(error=str(refusal))
 
 
-async def called(handler: Callable[[Any], Any], request: Asked) -> Any:
+async def handler_reply(handler: Callable[[Any], Any], request: Asked) -> Any:
     """What the handler returns. One that is no coroutine function may block, so it gets a thread."""
     method = getattr(handler, "__call__", handler)  # noqa: B004 - that of a callable object
     if inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(method):

@@ -187,7 +187,7 @@ class Run:
         if not self._is_open:
             raise UsageError("the session is not open: use it with `async with`")
         if self.exit is not None:
-            raise self.gone(f"it could be sent {command.__struct_config__.tag}")
+            raise self.exit_error(f"it could be sent {command.__struct_config__.tag}")
         id = command.id or self.next_id()
         lines = self.machine.send(structs.replace(command, id=id))
         t = self._clock()
@@ -213,11 +213,11 @@ class Run:
                     return event
         finally:
             self._awaited -= 1
-        raise self.gone(f"it answered {command.__struct_config__.tag}")
+        raise self.exit_error(f"it answered {command.__struct_config__.tag}")
 
     def at_work(self, session: str | None = None) -> bool:
         """A turn is open or is still to come: in that session, else in any."""
-        return (self.plan.one_shot and not self.ledger.turned) or self.machine.busy(session)
+        return (self.plan.one_shot and not self.ledger.had_turn) or self.machine.busy(session)
 
     def busy(self) -> bool:
         """A turn is open or is still to come, or a command is not answered."""
@@ -310,7 +310,7 @@ class Run:
         self.fanout.end()
         self.ended.set()
 
-    def gone(self, before: str) -> ProcessExited:
+    def exit_error(self, before: str) -> ProcessExited:
         """What to raise for something that can no longer be: how it exited, and its last words."""
         exit, result = self.exit or Exit(), self.result
         how = exit.signal or (f"code {exit.code}" if exit.code is not None else "unknown how")

@@ -168,7 +168,7 @@ class Session:
         the iteration early leaves the turn at work; `interrupt` stops it.
         """
         run, id = self._run, self._run.next_id()
-        stream = TurnStream(lambda: run.machine.turn_of(id), self._missed)
+        stream = TurnStream(lambda: run.machine.turn_of(id), self._missed_turn_error)
         self._fanout.add(stream)
         self._backlog.on_prompt()
         self._connection._backlog.on_prompt()
@@ -201,10 +201,10 @@ class Session:
         made = published.projector(name, profile=profile, extended=extended, vendor=known, agent=self.agent)
         return ViewStream(self.events(), made)
 
-    def _missed(self) -> DragomanError:
+    def _missed_turn_error(self) -> DragomanError:
         if self._closed and self._run.exit is None:
             return UsageError("the session was closed before the turn began")
-        return self._run.gone("the turn began")
+        return self._run.exit_error("the turn began")
 
     # --- asking ------------------------------------------------------------------------------------------
 

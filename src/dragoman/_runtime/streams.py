@@ -173,7 +173,7 @@ class Backlog(EventStream):
         super().__init__()
         self.kept: list[AnyEvent] = list(said)
         self._has_listener = False
-        self._turned = False
+        self._had_turn = False
 
     def on_prompt(self) -> None:
         """The next turn has a listener of its own."""
@@ -182,7 +182,7 @@ class Backlog(EventStream):
     def on_listener(self) -> None:
         """Somebody listens to everything: of the first turn, nothing needs to be kept any more."""
         self._has_listener = True
-        if self._turned:
+        if self._had_turn:
             self._drop()
 
     def put(self, batch: Sequence[AnyEvent]) -> None:
@@ -191,7 +191,7 @@ class Backlog(EventStream):
             if isinstance(event, TurnEnded) or (self._has_listener and starts) or len(self.kept) == EARLY:
                 self._drop()
                 return
-            self._turned = self._turned or starts
+            self._had_turn = self._had_turn or starts
             self.kept.append(event)
 
     def _drop(self) -> None:

@@ -283,7 +283,7 @@ class Ledger:
         return next(iter(self.open_turns), self.current)
 
     @property
-    def turned(self) -> bool:
+    def had_turn(self) -> bool:
         """There was a turn."""
         return self._turns > 0
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 from dragoman._cli.terminal.inputs import FROM_HELP, events_in, given_from
-from dragoman._cli.terminal.view_options import WITH_LINES, extended_option, profile_option, viewed
+from dragoman._cli.terminal.view_options import WITH_LINES, extended_option, profile_option, view_lines
 from dragoman._files.convert import native_lines
 from dragoman._model.events import Event
 from dragoman._projections.published import VIEWS, Profile
@@ -55,7 +55,7 @@ def command(
     native = native or view == "native" or view in WITH_LINES
     with events_in(file, dialect, before_waiting=out.flush, agent=agent, native=native, exit=exit) as events:
         if view in VIEWS:
-            chunks = viewed(events, view, profile=profile or "seed", extended=extended)
+            chunks = view_lines(events, view, profile=profile or "seed", extended=extended)
         else:
             chunks = _lines(events) if view == "events" else native_lines(events)
         for chunk in chunks:

@@ -102,7 +102,7 @@ class Pen:
             self._print(Text(), "\n")
             self._inside = False
 
-    def typed(self, newline: bool) -> None:
+    def on_typed(self, newline: bool) -> None:
         """A person has typed behind what was streamed; the terminal has echoed it, newline and all."""
         self._inside = not newline
 

@@ -57,7 +57,7 @@ def menu(request: PermissionRequested, can: Collection[Capability]) -> dict[str,
         for number, suggestion in enumerate(request.suggestions, 1):
             key = "a" if len(request.suggestions) == 1 else f"a{number}"
             picked = structs.replace(yes, remember=[suggestion])
-            found[key] = Choice(f"yes, and {_suggested(suggestion)}", picked)
+            found[key] = Choice(f"yes, and {_suggestion_text(suggestion)}", picked)
     if Capability.UPDATED_INPUT in can and isinstance(request.input, dict):
         found[EDIT] = Choice("yes, with another input (opens your editor)", yes)
     found["n"] = Choice(
@@ -80,7 +80,7 @@ def _free(key: str, taken: Collection[str]) -> str:
     return candidate
 
 
-def _suggested(suggestion: Any) -> str:
+def _suggestion_text(suggestion: Any) -> str:
     """Claude's permission updates, in words; anything else as it is."""
     if not isinstance(suggestion, dict):
         return json.dumps(suggestion)
@@ -104,7 +104,7 @@ def _rule(rule: dict[str, Any]) -> str:
     return f"{rule.get('toolName')}({content})" if content else str(rule.get("toolName"))
 
 
-def chosen(line: str, choices: dict[str, Choice]) -> Answer | None:
+def chosen_answer(line: str, choices: dict[str, Choice]) -> Answer | None:
     """The answer that a line picks; None if it picks none. What follows a no is its reason."""
     key, _, reason = line.strip().partition(" ")
     choice = choices.get(key.lower())
@@ -140,13 +140,13 @@ class Keyboard:
             if line is None:
                 return Answer(request=request.request_id, message=DENIED)
             if line.strip().lower() == EDIT and EDIT in choices:
-                edited = await self._edited(request.input)
+                edited = await self._edited_input(request.input)
                 if edited is not None:
                     return structs.replace(choices[EDIT].answer, updated_input=edited)
-            elif (answer := chosen(line, choices)) is not None:
+            elif (answer := chosen_answer(line, choices)) is not None:
                 return answer
 
-    async def _edited(self, input: Any) -> dict[str, Any] | None:
+    async def _edited_input(self, input: Any) -> dict[str, Any] | None:
         before = json.dumps(input, indent=2, ensure_ascii=False)
         try:
             after = await to_thread.run_sync(lambda: click.edit(before, extension=".json"))
@@ -209,7 +209,7 @@ class Keyboard:
                     return field.get("default")
                 continue
             try:
-                return typed(line.strip(), field)
+                return typed_value(line.strip(), field)
             except ValueError as error:
                 self._pen.line((f"  {error}", "red"))
 
@@ -220,7 +220,7 @@ class Keyboard:
         self._pen.stream(prompt, "yellow")
         await anyio.wait_readable(sys.stdin.fileno())
         typed = os.read(sys.stdin.fileno(), 1 << 16)  # the terminal gives whole lines
-        self._pen.typed(bool(typed))
+        self._pen.on_typed(bool(typed))
         return typed.decode("utf-8", "replace") if typed else None
 
 
@@ -262,7 +262,7 @@ def picks(line: str, labels: list[str]) -> str | None:
     return ", ".join(labels[number - 1] for number in numbers)
 
 
-def typed(text: str, field: dict[str, Any]) -> Any:
+def typed_value(text: str, field: dict[str, Any]) -> Any:
     """`text` as the type that a form's field wants. Raises ValueError, with a sentence, if it is none."""
     values, kind = field.get("enum"), field.get("type")
     if isinstance(values, list) and text not in map(str, values):

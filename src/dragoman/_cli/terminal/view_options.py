@@ -55,7 +55,7 @@ class Viewer:
         return (projector.encode(item) + b"\n" for item in items)
 
 
-def viewed(
+def view_lines(
     events: Iterable[Event], view: str, *, profile: Profile = "seed", extended: bool = False
 ) -> Iterator[bytes]:
     """A finished stream, line by line."""

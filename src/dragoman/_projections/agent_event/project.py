@@ -86,10 +86,10 @@ class AgentEventProjector:
         }
 
     def feed(self, event: Event) -> list[Struct]:
-        ready = self._released(event)
+        ready = self._release(event)
         self._stamps.enter(event)
         if event.dialect == m.DIALECT:
-            return ready + self._kept(event)
+            return ready + self._kept_items(event)
         if event.replay:
             return ready
         handler = self._handlers.get(type(event))
@@ -110,9 +110,9 @@ class AgentEventProjector:
     def encode(self, item: Struct) -> bytes:
         return published.encode(item)
 
-    def _kept(self, event: Event) -> Items:
+    def _kept_items(self, event: Event) -> Items:
         """What was read from this very model is shown as it was."""
-        kept = published.kept(event, m.KEPT, "type", m.TYPES)
+        kept = published.kept_items(event, m.KEPT, "type", m.TYPES)
         return [item for item in kept if self._extended or not isinstance(item, m.EXTENDED)]
 
     # --- what is let through -----------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class AgentEventProjector:
         self._waiting = (event, made)
         return []
 
-    def _released(self, event: Event) -> Items:
+    def _release(self, event: Event) -> Items:
         if self._waiting is None:
             return []
         (earlier, held), self._waiting = self._waiting, None

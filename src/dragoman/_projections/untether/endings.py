@@ -84,7 +84,7 @@ class Ending(Struct):
         return None if turn is None or (turn.synthesized and turn.outcome == "truncated") else turn
 
     @property
-    def crashed(self) -> str | None:
+    def crash(self) -> str | None:
         """With what the process exited, if it failed without a result."""
         run = self.run
         if self.result is not None or run is None or (not run.exit_code and run.signal is None):
@@ -98,7 +98,7 @@ class Ending(Struct):
         if self.result is not None:
             return self.result.outcome == "completed"
         good = self.engine.end_is_success and self.session is not None
-        return good and self.held is None and self.crashed is None
+        return good and self.held is None and self.crash is None
 
     def error(self) -> str | None:
         if self.ok():
@@ -106,8 +106,8 @@ class Ending(Struct):
         name, turn = self.engine.name, self.result
         if turn is not None:
             return self._of_turn(turn)
-        if self.crashed is not None:
-            return self._of_exit(self.crashed)
+        if self.crash is not None:
+            return self._of_exit(self.crash)
         if self.held is not None:
             return self.held
         if self.session is None:

@@ -191,7 +191,7 @@ class _Run:
         ]
 
     def _crash(self) -> Items:
-        how = self._ending.crashed
+        how = self._ending.crash
         return [] if how is None else [self._warning(f"{self._engine.name} failed ({how})", level="error")]
 
     # --- what is said ------------------------------------------------------------------------------------
@@ -247,13 +247,13 @@ class _Run:
 
     def _tool_started(self, event: ev.ToolStarted) -> Items:
         shown = self._calls.on_start(event)
-        return (*self._announced(event), *shown) if shown else ()
+        return (*self._announcement(event), *shown) if shown else ()
 
     def _tool_ended(self, event: ev.ToolEnded) -> Items:
         shown = self._calls.on_end(event)
-        return (*self._announced(event), *shown) if shown else ()
+        return (*self._announcement(event), *shown) if shown else ()
 
-    def _announced(self, event: Event) -> Items:
+    def _announcement(self, event: Event) -> Items:
         """A turn that is projected by itself has no session.started in it."""
         return self._start(event.session) if event.parent is None else ()
 

@@ -11,7 +11,9 @@ from dragoman._wire import fields
 Phase = Literal["proposed", "applied", "failed"]
 
 
-def changed(changes: list[dict[str, Any]] | None, call_id: str, phase: Phase) -> Iterator[ev.FileChanged]:
+def file_changes(
+    changes: list[dict[str, Any]] | None, call_id: str, phase: Phase
+) -> Iterator[ev.FileChanged]:
     """One event for each file in the `changes` of a patch."""
     for change in changes or []:
         path = fields.text(change, "path")

@@ -6,7 +6,7 @@ from typing import Any, Final
 from dragoman._dialects.codex.app import items as i
 from dragoman._dialects.codex.app import messages as m
 from dragoman._dialects.codex.app import speech, tools, translate
-from dragoman._dialects.codex.app.changes import changed, paths
+from dragoman._dialects.codex.app.changes import file_changes, paths
 from dragoman._dialects.codex.app.requests import Requests
 from dragoman._dialects.codex.app.threads import Thread, Threads
 from dragoman._dialects.codex.shared.content import user_message
@@ -211,7 +211,7 @@ class Conversation:
         ended = tools.ENDS[type(item)](item)
         self._requests.item_over(thread, item.id, ended.status)
         if isinstance(item, i.FileChange):
-            for change in changed(
+            for change in file_changes(
                 item.changes, item.id, "applied" if ended.status == "completed" else "failed"
             ):
                 self._threads.put(thread, change)
@@ -221,14 +221,14 @@ class Conversation:
                 thread, ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input)
             )
         elif isinstance(item, i.CollabAgentToolCall):
-            self._agents_told(item)
+            self._read_agent_states(item)
         thread.mcp_calls.pop(item.id, None)
         thread.changes.pop(item.id, None)
         self._threads.put(thread, ended)
 
     def _propose(self, thread: Thread, call_id: str, changes: list[dict[str, Any]] | None) -> None:
         thread.changes[call_id] = changes or []
-        for change in changed(changes, call_id, "proposed"):
+        for change in file_changes(changes, call_id, "proposed"):
             self._threads.put(thread, change)
 
     def _patch_updated(self, thread: Thread, params: m.PatchNews) -> None:
@@ -259,7 +259,7 @@ class Conversation:
 
     # --- subagents ---------------------------------------------------------------------------------------
 
-    def _agents_told(self, item: i.CollabAgentToolCall) -> None:
+    def _read_agent_states(self, item: i.CollabAgentToolCall) -> None:
         """Take in the subagents of a call: those it started, and the states of those it waited for."""
         if item.tool in _SPAWNS:
             for id in item.receiverThreadIds or []:

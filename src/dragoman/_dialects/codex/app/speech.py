@@ -5,7 +5,7 @@ from typing import Any
 
 from dragoman._dialects.codex.app import items as i
 from dragoman._dialects.codex.app import tools
-from dragoman._dialects.codex.app.changes import changed
+from dragoman._dialects.codex.app.changes import file_changes
 from dragoman._dialects.codex.shared.content import user_message
 from dragoman._model import events as ev
 from dragoman._model.events import Event
@@ -51,5 +51,7 @@ def _past(item: i.ThreadItem) -> Iterator[Event]:
         yield tools.STARTS[type(item)](item)
         ended = tools.ENDS[type(item)](item)
         if isinstance(item, i.FileChange):
-            yield from changed(item.changes, item.id, "applied" if ended.status == "completed" else "failed")
+            yield from file_changes(
+                item.changes, item.id, "applied" if ended.status == "completed" else "failed"
+            )
         yield ended

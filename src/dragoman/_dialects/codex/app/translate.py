@@ -145,7 +145,7 @@ def auth(params: m.AuthNews) -> list[Event]:
     return [ev.Auth(status=state or "changed", message=": ".join(word for word in words if word) or None)]
 
 
-def reviewed(params: m.ReviewNews) -> list[Event]:
+def approval_review(params: m.ReviewNews) -> list[Event]:
     """The events for a permission that Codex's own reviewer settled."""
     review, request_id = params.review or {}, params.reviewId or params.targetItemId or ""
     outcome = _REVIEWS.get(str(review.get("status")), "cancelled")
@@ -181,7 +181,7 @@ SIMPLE: Final[dict[str, Callable[[Any], list[Event]]]] = {
     "thread/closed": _thread_mark("ended"),
     "thread/deleted": _thread_mark("deleted"),
     "turn/plan/updated": plan,
-    "item/autoApprovalReview/completed": reviewed,
+    "item/autoApprovalReview/completed": approval_review,
     "autoApprovalReview/strictReviewRequired": _fixed_notice(
         "every action of this turn is reviewed first", "strict_review"
     ),
