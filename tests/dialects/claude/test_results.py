@@ -85,26 +85,28 @@ def test_notifications() -> None:
 
 def test_a_plan_grows_and_changes() -> None:
     plan = TaskPlan()
-    first = plan.used("TaskCreate", {"subject": "A"}, {"task": {"id": "1", "subject": "A"}})
+    first = plan.on_tool_result("TaskCreate", {"subject": "A"}, {"task": {"id": "1", "subject": "A"}})
     assert first == [PlanEntry(text="A")]
-    assert plan.used("TaskCreate", {"subject": "B"}, {"task": {"id": "2"}}) == [
+    assert plan.on_tool_result("TaskCreate", {"subject": "B"}, {"task": {"id": "2"}}) == [
         PlanEntry(text="A"),
         PlanEntry(text="B"),
     ]
     done = {"taskId": "1", "status": "completed"}
-    assert plan.used("TaskUpdate", done, {"success": True, "taskId": "1"}) == [
+    assert plan.on_tool_result("TaskUpdate", done, {"success": True, "taskId": "1"}) == [
         PlanEntry(text="A", status="completed"),
         PlanEntry(text="B"),
     ]
     assert first == [PlanEntry(text="A")], "a list that was handed out stays as it was"
-    assert plan.used("TaskUpdate", done, {"success": True, "taskId": "1"}) is None, "nothing changed"
-    assert plan.used("TaskUpdate", {"status": "deleted"}, {"success": True, "taskId": "1"}) == [
+    assert plan.on_tool_result("TaskUpdate", done, {"success": True, "taskId": "1"}) is None, (
+        "nothing changed"
+    )
+    assert plan.on_tool_result("TaskUpdate", {"status": "deleted"}, {"success": True, "taskId": "1"}) == [
         PlanEntry(text="B")
     ]
-    assert plan.used("TodoWrite", {"todos": [{"content": "C", "status": "odd"}]}, None) == [
+    assert plan.on_tool_result("TodoWrite", {"todos": [{"content": "C", "status": "odd"}]}, None) == [
         PlanEntry(text="C")
     ]
-    assert plan.used("Bash", {}, {}) is None
+    assert plan.on_tool_result("Bash", {}, {}) is None
 
 
 JSON = st.recursive(
@@ -136,4 +138,4 @@ JSON = st.recursive(
 def test_any_result_is_taken(name: str, input: object, result: object) -> None:
     file_change("c", result)
     in_background(result)
-    TaskPlan().used(name, input, result)
+    TaskPlan().on_tool_result(name, input, result)
