@@ -432,7 +432,7 @@ def runs(dialect: str) -> list[list[Line]]:
         for capture in captures(dialect)
         for file in (source(capture), *sorted(capture.glob("subagent-*.jsonl")))
     ]
-    said = [
+    said: list[list[Line]] = [
         [(frame.dir, frame.line) for frame in open_source(file, dialect) if frame.dir in ("out", "in")]
         for file in files
     ]
