@@ -1,4 +1,5 @@
-"""Which capabilities a test exercises, for tests/real/test_capabilities.py to count."""
+"""Which agents a test runs on, and which of their capabilities it exercises, for tests/real/test_capabilities.py to
+count."""
 
 from collections.abc import Callable
 from inspect import signature
@@ -7,29 +8,31 @@ from typing import Any, TypeVar
 import pytest
 
 from dragoman import Capability
+from tests.real.pins import pins
 
 F = TypeVar("F", bound=Callable[..., object])
 
+ACTORS = ("claude", "codex", "gemini")
+"""Those that the fixture `actor` stands for: one for each way to drive an agent."""
+ACP_AGENTS = ("gemini", "opencode", "codex-acp")
 
-def exercises(*capabilities: Capability) -> Callable[[F], F]:
-    """Marks a test that fails if a real agent cannot do this."""
+
+def exercises(*capabilities: Capability, of: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Marks a test that fails if a real agent cannot do this; with `of`, only these agents."""
 
     def mark(test: F) -> F:
-        test.exercises = frozenset(capabilities)  # type: ignore[attr-defined]
+        marks: list[tuple[Capability, tuple[str, ...]]] = getattr(test, "exercises", [])
+        test.exercises = [*marks, *((capability, of) for capability in capabilities)]  # type: ignore[attr-defined]
         return test
 
     return mark
 
 
-ACP_AGENTS = ("gemini", "opencode", "codex-acp")
-"""Those that the fixture `acp` stands for."""
-
-
 def by(*agents: str) -> Callable[[F], F]:
-    """Restricts a test that takes `acp` to some of them: the others cannot do it, or do it in another way."""
+    """Restricts a test that takes `agent` to some: the others cannot do it, or do it in another way."""
 
     def mark(test: F) -> F:
-        marked: F = pytest.mark.parametrize("acp", agents, indirect=True)(test)
+        marked: F = pytest.mark.parametrize("agent", pins(*agents), indirect=True, ids=str)(test)
         marked.agents = agents  # type: ignore[attr-defined]
         return marked
 
@@ -39,6 +42,13 @@ def by(*agents: str) -> Callable[[F], F]:
 def agents_of(test: Callable[..., Any]) -> set[str]:
     """The agents that a test runs on, by the fixture that it takes."""
     fixtures = set(signature(test).parameters)
-    if "acp" in fixtures:
-        return set(getattr(test, "agents", ACP_AGENTS))
-    return {fixture.replace("_", "-") for fixture in fixtures}
+    if "agent" in fixtures:
+        return set(getattr(test, "agents", None) or (pin.agent for pin in pins()))
+    return set(ACTORS) if "actor" in fixtures else fixtures
+
+
+def exercised(test: Callable[..., Any], agent: str) -> set[Capability]:
+    """What it exercises of an agent."""
+    if agent not in agents_of(test):
+        return set()
+    return {capability for capability, of in getattr(test, "exercises", ()) if not of or agent in of}

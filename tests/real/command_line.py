@@ -31,10 +31,11 @@ def run(
 
 
 def _command(pinned: Pinned, model: Scenario, *arguments: str) -> list[str]:
-    env = model.env(pinned.agent, pinned.home)
+    env = model.env(pinned.name, pinned.home)
     said = [word for name, value in env.items() for word in ("--env", f"{name}={value}")]
     place = ["--executable", str(pinned.executable), "--cwd", str(pinned.cwd), "--clean-env"]
-    return [sys.executable, "-m", "dragoman", "run", pinned.agent, *place, *said, *arguments]
+    model_name = ("--model", pinned.model) if pinned.model is not None else ()
+    return [sys.executable, "-m", "dragoman", "run", pinned.name, *place, *model_name, *said, *arguments]
 
 
 def events_of(stdout: bytes) -> Events:

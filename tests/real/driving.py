@@ -1,6 +1,7 @@
 """A pinned agent, driven through the public API against a scripted model, with every run checked to its last byte."""
 
 import os
+import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -9,20 +10,31 @@ from typing import Any, TypeVar
 
 import anyio
 import psutil
+import pytest
 from anyio import to_thread
-from dragoman._runtime.player import play
 
 import dragoman
-from dragoman import Connection, Event, Session
+from dragoman import Answer, Connection, Event, Exit, Session, SessionConfig
 from dragoman._contract.invariants import broken
 from dragoman._dialects import machine_for
 from dragoman._files.recording import read_recording
-from dragoman.testing import Scenario, Script, ScriptedModel, Step
+from dragoman._policy.permission import PermissionRequest
+from dragoman._runtime.requests import ApproveHandler
+from dragoman._wire.machine import play
+from dragoman.testing import Scenario, Script, ScriptedModel, ToolCall
+from dragoman.testing._scripted_model.script import Step
+from tests.real.agent_tools import TOOLS
 from tests.real.pins import Pin
 
 E = TypeVar("E", bound=Event)
 Lines = Scenario | Script | Iterable[Step]
 """What the model is to say: a script, or a scenario that several processes share."""
+
+SMALL_SERVER = {
+    "command": sys.executable,
+    "args": ["-I", str(Path(__file__).parent / "peers" / "mcp_server.py")],
+}
+"""An MCP server: `add`, `shout`, and `greet`, which asks for a name."""
 
 PATIENCE = 60.0
 """Seconds after which a test has failed; no test waits for them."""
@@ -43,7 +55,8 @@ class Events(list[Event]):
         return found[0]
 
     def said(self, role: str = "assistant", kind: str = "text") -> list[str | None]:
-        return [m.text for m in self.of(dragoman.Message, role=role, kind=kind)]
+        """The texts of these messages, but for an agent's echoes of ours."""
+        return [m.text for m in self.of(dragoman.Message, role=role, kind=kind, echo=False)]
 
     @property
     def ended(self) -> dragoman.TurnEnded:
@@ -107,33 +120,52 @@ class Company:
 
 
 class Pinned:
-    """One version of an agent, in a home and a working directory of its own."""
+    """One version of an agent, in a home and a working directory of its own. A `steady` one is asked for the model
+    that it is best tested with."""
 
-    def __init__(self, pin: Pin, place: Path) -> None:
-        self.agent, self.version, self.executable = pin.agent, pin.version, pin.executable
+    def __init__(self, pin: Pin, place: Path, *, steady: bool = False) -> None:
+        if not pin.executable.exists():
+            pytest.fail(f"{pin} is not installed: run `python -m tests.real.install`, or `make test-real`")
+        self.name, self.version, self.executable = pin.agent, pin.version, pin.executable
+        self.tools = TOOLS[pin.agent]
+        self.model = self.tools.model if steady else None
         self.home, self.cwd = place / "home", place / "work"
         self._recordings = (place / f"run-{n}.jsonl" for n in range(1, 100))
         for directory in (self.home, self.cwd):
             directory.mkdir()
 
-    def __str__(self) -> str:
-        return f"{self.agent} {self.version}"
+    @property
+    def files(self) -> list[str]:
+        """What there is where it works."""
+        return sorted(str(path.relative_to(self.cwd)) for path in self.cwd.rglob("*") if path.is_file())
+
+    def write(self, path: str | Path, text: str = "fresh\n") -> ToolCall:
+        """The model writes a file, below where the agent works."""
+        return self.tools.write(self.cwd / path, text)
 
     def fields(self, model: Scenario, /, **fields: Any) -> dict[str, Any]:
         """What `dragoman.open` is to be told so that the agent sees this machine's programs and nothing else of it."""
-        env = model.env(self.agent, self.home) | fields.pop("env", {})
-        return {"executable": self.executable, "cwd": self.cwd, "env": env, "inherit_env": False, **fields}
+        env = model.env(self.name, self.home) | fields.pop("env", {})
+        place = {"executable": self.executable, "cwd": self.cwd, "env": env, "inherit_env": False}
+        return {**place, **({"model": self.model} if self.model is not None else {}), **fields}
+
+    def config(self, mode: Any) -> SessionConfig:
+        """Which agent it is, and the approve mode, if beside it a handler is given as `approve`."""
+        return SessionConfig(agent=self.name, **({"approve": mode} if mode is not None else {}))
 
     def recording(self) -> Path:
         """A new file for a recording."""
         return next(self._recordings)
 
     @asynccontextmanager
-    async def open(self, lines: Lines = (), /, **fields: Any) -> AsyncIterator[Watched]:
+    async def open(
+        self, lines: Lines = (), /, *, mode: str | None = None, **fields: Any
+    ) -> AsyncIterator[Watched]:
         """A session that is watched from its first event to its last, then checked."""
         recording = self.recording()
         with anyio.fail_after(PATIENCE), playing(lines) as model:
-            async with dragoman.open(self.agent, record=recording, **self.fields(model, **fields)) as session:
+            options = self.fields(model, record=recording, **fields)
+            async with dragoman.open(self.config(mode), **options) as session:
                 watched = Watched(session, model)
                 yield watched
             await watched.rest()
@@ -145,17 +177,20 @@ class Pinned:
         recording = self.recording()
         with anyio.fail_after(PATIENCE), playing(lines) as model:
             async with dragoman.connect(
-                self.agent, record=recording, **self.fields(model, **fields)
+                self.name, record=recording, **self.fields(model, **fields)
             ) as connection:
                 company = Company(connection, model)
                 yield company
             await company.rest()
         check(company.events, recording)
 
-    async def ask(self, lines: Lines, prompt: str, /, **fields: Any) -> dragoman.Result:
+    async def ask(
+        self, lines: Lines, prompt: str, /, *, mode: str | None = None, **fields: Any
+    ) -> dragoman.Result:
         recording = self.recording()
         with anyio.fail_after(PATIENCE), playing(lines) as model:
-            result = await dragoman.ask(self.agent, prompt, record=recording, **self.fields(model, **fields))
+            options = self.fields(model, record=recording, **fields)
+            result = await dragoman.ask(self.config(mode), prompt, **options)
         check(result.events, recording)
         return result
 
@@ -183,7 +218,7 @@ def check(events: list[Event], recording: Path) -> None:
     strange = [event for event in events if is_strange(event)]
     assert [(event, lines.get(event.frame or 0)) for event in strange] == []
     machine = machine_for(recorded.launch.dialect, recorded.launch.agent)
-    played = play(recorded.frames, machine, recorded.launch, recorded.exit)
+    played = play(recorded.frames, machine, recorded.launch, lambda: recorded.exit or Exit())
     assert list(map(dragoman.encode, played)) == list(map(dragoman.encode, events))
 
 
@@ -205,21 +240,36 @@ async def eventually(what: Callable[[], bool]) -> None:
             await anyio.sleep(0.01)
 
 
+def saying(decision: Any, **fields: Any) -> ApproveHandler:
+    """A handler that always answers so."""
+
+    def approve(request: PermissionRequest) -> Answer:
+        return Answer(decision=decision, **fields)
+
+    return approve
+
+
 class Gate:
     """What a command of an agent can wait at, until the test lets it go on."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         os.mkfifo(path)
 
     @property
     def wait(self) -> str:
         """The command that waits. Not `cat`: claude 2.1.197 then reads the file itself, and waits as well."""
-        return f"read word < {self._path}"
+        return f"read word < {self.path}"
 
     async def open(self) -> None:
         """As soon as someone waits there; in a thread, since the agent needs the event loop to get there."""
-        await to_thread.run_sync(self._path.write_text, "go\n")
+        await to_thread.run_sync(self.path.write_text, "go\n")
+
+    def opened(self) -> int:
+        """Opens it whether or not someone waits there; it is open as long as this file is."""
+        file = os.open(self.path, os.O_RDWR)
+        os.write(file, b"go\n")
+        return file
 
 
 def waits_forever(pid_file: Path) -> str:

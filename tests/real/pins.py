@@ -2,6 +2,8 @@
 Python package to talk with."""
 
 import json
+import os
+from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +14,10 @@ LIBRARY = "agent-client-protocol==0.12.1"
 """An independent implementation of ACP, both sides of it."""
 LIBRARY_FOLDER = CACHE / "peers" / LIBRARY.replace("==", "-")
 
+INSTEAD = "DRAGOMAN_PINS"
+"""The environment variable that names other versions: `claude=2.1.300 codex=0.165.0`. An agent that is named has those
+versions and none of its own; the others keep theirs."""
+
 
 class Pin(NamedTuple):
     agent: str
@@ -21,24 +27,41 @@ class Pin(NamedTuple):
 
     @property
     def directory(self) -> Path:
-        return CACHE / "agents" / f"{self.agent}-{self.version}"
+        return CACHE / "agents" / str(self)
 
     @property
     def executable(self) -> Path:
         return self.directory / "node_modules" / ".bin" / self.command
 
     def __str__(self) -> str:
-        return f"{self.agent} {self.version}"
+        return f"{self.agent}-{self.version}"
 
 
-def pins() -> list[Pin]:
-    agents = json.loads(Path(__file__).with_name("agents.json").read_text("utf-8"))
-    return [Pin(name, v, a["package"], a["command"]) for name, a in agents.items() for v in a["versions"]]
+def pins(*agents: str) -> list[Pin]:
+    """All versions of these agents, of each the oldest first; of all agents, if none is named."""
+    known = json.loads(Path(__file__).with_name("agents.json").read_text("utf-8"))
+    instead = _versions(os.environ.get(INSTEAD, ""))
+    if strangers := (instead.keys() | set(agents)) - known.keys():
+        raise LookupError(f"not in agents.json: {', '.join(sorted(strangers))}")
+    return [
+        Pin(name, version, record["package"], record["command"])
+        for name, record in known.items()
+        for version in instead.get(name, record["versions"])
+        if not agents or name in agents
+    ]
 
 
-def executable(agent: str, version: str) -> Path:
-    """Where `python -m tests.real.install` puts this version of the agent."""
-    for pin in pins():
-        if (pin.agent, pin.version) == (agent, version):
-            return pin.executable
-    raise LookupError(f"{agent} {version} is not in agents.json")
+def _versions(words: str) -> dict[str, list[str]]:
+    """The versions by agent, in words such as `claude=2.1.300`."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for word in words.replace(",", " ").split():
+        name, equals, version = word.partition("=")
+        if not equals or not version:
+            raise ValueError(f"{INSTEAD} has words such as claude=2.1.300, not {word!r}")
+        found[name].append(version)
+    return dict(found)
+
+
+def newest(agent: str) -> Pin:
+    """The last of its versions."""
+    return pins(agent)[-1]

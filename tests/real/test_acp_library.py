@@ -23,12 +23,11 @@ from dragoman import (
     PermissionResolved,
     PlanUpdated,
     QuestionAnswered,
-    Session,
+    QuestionAsked,
     SessionMode,
     ToolEnded,
     ToolStarted,
 )
-from dragoman._runtime.standing import Request
 from dragoman.testing import Scenario, _demo_agent
 from tests.real.driving import PATIENCE, Watched, check
 from tests.real.pins import LIBRARY_FOLDER
@@ -76,7 +75,7 @@ async def test_words_thoughts_and_a_plan(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("allowed", [True, False])
 async def test_a_permission_and_files_of_the_client(tmp_path: Path, allowed: bool) -> None:
-    async with talking(tmp_path, approve=lambda request, session: allowed) as run:
+    async with talking(tmp_path, approve=lambda request: allowed) as run:
         said = await run.turn("write")
     path = tmp_path / "work" / "new.txt"
     assert path.exists() == allowed
@@ -113,10 +112,10 @@ async def test_a_terminal_of_the_client(tmp_path: Path) -> None:
     ("action", "greeting"), [("accepted", "Hello, Ann."), ("declined", "Hello, whoever.")]
 )
 async def test_a_question(tmp_path: Path, action: Any, greeting: str) -> None:
-    def answer(request: Request, session: Session) -> AnswerQuestion:
-        return AnswerQuestion(request=request.request_id, action=action, answers={"name": "Ann"})
+    def answer(question: QuestionAsked) -> AnswerQuestion:
+        return AnswerQuestion(action=action, answers={"name": "Ann"})
 
-    async with talking(tmp_path, handler=answer) as run:
+    async with talking(tmp_path, answer=answer) as run:
         said = await run.turn("ask")
     assert said.one(QuestionAnswered).action == action
     assert said.said() == [greeting]

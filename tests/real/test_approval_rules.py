@@ -8,16 +8,13 @@ import pytest
 
 from dragoman import (
     Answer,
-    HostCalled,
-    PermissionRequested,
     PermissionResolved,
-    Session,
     ToolEnded,
     Unsupported,
 )
 from dragoman._policy import rulebook
-from dragoman._runtime.standing import Request
-from tests.real.acting import Actor
+from dragoman._policy.permission import PermissionRequest
+from tests.real.capability_marks import by
 from tests.real.driving import Events, Lines, Pinned
 
 pytestmark = pytest.mark.anyio
@@ -61,9 +58,9 @@ def policy(tmp_path: Path) -> Path:
     return path
 
 
-async def done(actor: Actor, *acts: Any, **fields: Any) -> Events:
+async def done(actor: Pinned, *acts: Any, **fields: Any) -> Events:
     lines: Lines = [*acts, "Done."]
-    result = await actor.pinned.ask(lines, "Do it.", **{**actor.fields, **fields})
+    result = await actor.ask(lines, "Do it.", **fields)
     assert Events(result.events).said()[-1:] == ["Done."]
     return Events(result.events)
 
@@ -72,10 +69,10 @@ def settled(events: Events) -> list[tuple[str, str | None, str | None]]:
     return [(event.outcome, event.by, event.rule) for event in events.of(PermissionResolved)]
 
 
-async def test_commands(actor: Actor, policy: Path) -> None:
+async def test_commands(actor: Pinned, policy: Path) -> None:
     """Allowed although the mode denies all, denied although one of several commands would be allowed."""
     (actor.cwd / "victim").write_text("dear")
-    acts = (actor.run("touch here"), actor.run("touch there && rm victim"))
+    acts = (actor.tools.shell("touch here"), actor.tools.shell("touch there && rm victim"))
     events = await done(actor, *acts, approve="never", policy=policy)
     assert actor.files == ["here", "victim"]
     assert settled(events) == [
@@ -85,14 +82,19 @@ async def test_commands(actor: Actor, policy: Path) -> None:
     assert [event.status for event in events.of(ToolEnded)] == ["completed", "declined"]
 
 
-async def test_a_denial_holds_in_the_mode_that_allows_all(actor: Actor, policy: Path) -> None:
+async def test_a_denial_holds_in_the_mode_that_allows_all(actor: Pinned, policy: Path) -> None:
+    """And the model is told why, where the protocol has a place for it: those of Codex and Gemini have none."""
     (actor.cwd / "victim").write_text("dear")
-    events = await done(actor, actor.run("rm victim"), approve="all", policy=policy)
+    lines: Lines = [actor.tools.shell("rm victim"), "Done."]
+    async with actor.open(lines, approve="all", policy=policy) as run:
+        said = await run.turn("Do it.")
+        told = json.dumps(run.model.requests_of("main")[1].messages[-1])
     assert actor.files == ["victim"]
-    assert settled(events) == [("denied", "policy", f"keep files ({policy})")]
+    assert settled(said) == [("denied", "policy", f"keep files ({policy})")]
+    assert ("Nothing is removed here." in told) == (actor.name == "claude")
 
 
-async def test_paths(actor: Actor, policy: Path) -> None:
+async def test_paths(actor: Pinned, policy: Path) -> None:
     for name in ("notes", "vault", "src"):
         (actor.cwd / name).mkdir()
     acts = [actor.write(f"{name}/new.txt") for name in ("notes", "vault", "src")]
@@ -105,7 +107,7 @@ async def test_paths(actor: Actor, policy: Path) -> None:
     ]
 
 
-async def test_a_path_is_denied_in_every_mode(actor: Actor, policy: Path) -> None:
+async def test_a_path_is_denied_in_every_mode(actor: Pinned, policy: Path) -> None:
     (actor.cwd / "vault").mkdir()
     for mode in ("edits", "all"):
         events = await done(actor, actor.write("vault/new.txt"), approve=mode, policy=policy)
@@ -113,43 +115,34 @@ async def test_a_path_is_denied_in_every_mode(actor: Actor, policy: Path) -> Non
         assert settled(events) == [("denied", "policy", f"the vault ({policy})")]
 
 
-async def test_the_model_is_told_why(actor: Actor, policy: Path) -> None:
-    """Where the protocol has a place for it: those of Codex and Gemini have none."""
-    (actor.cwd / "victim").write_text("dear")
-    lines: Lines = [actor.run("rm victim"), "Done."]
-    async with actor.pinned.open(lines, policy=policy, **actor.fields) as run:
-        said = await run.turn("Do it.")
-        told = json.dumps(run.model.requests_of("main")[1].messages[-1])
-    resolved = said.one(PermissionResolved)
-    assert resolved.rule == f"keep files ({policy})"
-    assert ("Nothing is removed here." in told) == (actor.name == "claude")
-
-
-async def test_a_project_can_only_be_stricter(actor: Actor) -> None:
+async def test_a_project_can_only_be_stricter(actor: Pinned) -> None:
     rules = actor.cwd / rulebook.PROJECT_FILE
     rules.parent.mkdir()
     rules.write_text(
         '[[rule]]\ncommand="touch"\neffect="allow"\n[[rule]]\nname="n"\ncommand="mkdir"\neffect="deny"\n'
     )
-    acts = (actor.run("touch here"), actor.run("mkdir sub"))
-    events = await done(actor, *acts, handler=lambda request, session: isinstance(request, HostCalled))
+    acts = (actor.tools.shell("touch here"), actor.tools.shell("mkdir sub"))
+    events = await done(actor, *acts, approve=lambda request: False)
     assert actor.files == [str(rulebook.PROJECT_FILE)]
     assert settled(events) == [("denied", "client", None), ("denied", "policy", "n (the project's policy)")]
 
 
 @pytest.mark.parametrize("scope", ["session", "always"])
-async def test_an_answer_that_lasts(actor: Actor, scope: str, config: Path) -> None:
+async def test_an_answer_that_lasts(actor: Pinned, scope: str, config: Path) -> None:
     """It is for this very command, and it is kept by us, not in the agent's settings."""
-    asked: list[Request] = []
+    asked: list[PermissionRequest] = []
 
-    def handler(request: Request, session: Session) -> bool | Answer:
-        if not isinstance(request, PermissionRequested):
-            return True
+    def approve(request: PermissionRequest) -> Answer:
         asked.append(request)
-        return Answer(request=request.request_id, decision="allow", remember=[scope])
+        return Answer(decision="allow", remember=[scope])
 
-    lines: Lines = [actor.run("touch a"), actor.run("touch a"), actor.run("touch b"), "Done."]
-    async with actor.pinned.open(lines, approve=handler, **actor.fields) as run:
+    lines: Lines = [
+        actor.tools.shell("touch a"),
+        actor.tools.shell("touch a"),
+        actor.tools.shell("touch b"),
+        "Done.",
+    ]
+    async with actor.open(lines, approve=approve) as run:
         await run.turn("Do it.")
     assert actor.files == ["a", "b"]
     assert len(asked) == 2
@@ -159,23 +152,20 @@ async def test_an_answer_that_lasts(actor: Actor, scope: str, config: Path) -> N
     )
     if scope == "always":
         (actor.cwd / "a").unlink()
-        events = await done(actor, actor.run("touch a"))
+        events = await done(actor, actor.tools.shell("touch a"))
         assert actor.files == ["a", "b"]
         assert settled(events) == [("allowed", "policy", "rule 1 (your policy)")]
 
 
-def settings(actor: Actor) -> str:
+def settings(actor: Pinned) -> str:
     """What the agent has written down of rules and trust, in its home and where it works."""
     names = ("settings*.json", "config.toml", "*.rules", "polic*/*.toml", "auto-saved.toml")
-    places = (actor.pinned.home, actor.cwd)
+    places = (actor.home, actor.cwd)
     return "".join(path.read_text() for place in places for name in names for path in place.rglob(name))
 
 
-async def test_codex_exec_takes_no_policy(codex: Pinned, policy: Path) -> None:
-    with pytest.raises(Unsupported, match="policy in codex_exec"):
-        await codex.ask(["Never said."], "Do it.", dialect="codex_exec", policy=policy)
-
-
-async def test_gemini_stream_takes_no_policy(gemini: Pinned, policy: Path) -> None:
-    with pytest.raises(Unsupported, match="policy in gemini_stream"):
-        await gemini.ask(["Never said."], "Do it.", dialect="gemini_stream", policy=policy)
+@by("codex", "gemini")
+async def test_who_asks_nobody_takes_no_policy(agent: Pinned, policy: Path) -> None:
+    dialect = {"codex": "codex_exec", "gemini": "gemini_stream"}[agent.name]
+    with pytest.raises(Unsupported, match=f"policy in {dialect}"):
+        await agent.ask(["Never said."], "Do it.", dialect=dialect, policy=policy)

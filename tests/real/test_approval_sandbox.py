@@ -6,28 +6,23 @@ from typing import Any
 import pytest
 
 from dragoman import Unsupported
-from tests.real.acting import Actor
+from tests.real.capability_marks import by
 from tests.real.driving import Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 
 
+@by("claude", "gemini")
 @pytest.mark.parametrize("sandbox", ["read-only", "workspace"])
-async def test_claude_has_none(claude: Pinned, sandbox: Any) -> None:
+async def test_there_is_none(agent: Pinned, sandbox: Any) -> None:
     with pytest.raises(Unsupported, match=f"sandbox={sandbox}"):
-        await claude.ask(["Never said."], "Do it.", sandbox=sandbox)
-
-
-@pytest.mark.parametrize("sandbox", ["read-only", "workspace"])
-async def test_gemini_has_none(gemini: Pinned, sandbox: Any) -> None:
-    with pytest.raises(Unsupported, match=f"sandbox={sandbox}"):
-        await gemini.ask(["Never said."], "Do it.", sandbox=sandbox)
+        await agent.ask(["Never said."], "Do it.", sandbox=sandbox)
 
 
 @pytest.mark.parametrize("sandbox", ["none", "full"])
-async def test_without_one_nothing_is_in_the_way(actor: Actor, sandbox: Any, tmp_path: Path) -> None:
-    lines: Lines = [actor.run(f"touch here {tmp_path}/there"), "Done."]
-    await actor.pinned.ask(lines, "Do it.", approve="all", sandbox=sandbox, **actor.fields)
+async def test_without_one_nothing_is_in_the_way(actor: Pinned, sandbox: Any, tmp_path: Path) -> None:
+    lines: Lines = [actor.tools.shell(f"touch here {tmp_path}/there"), "Done."]
+    await actor.ask(lines, "Do it.", approve="all", sandbox=sandbox)
     assert actor.files == ["here"]
     assert (tmp_path / "there").exists()
 
@@ -40,18 +35,17 @@ NO_TEMP = {"config": {"sandbox_workspace_write": {"exclude_slash_tmp": True, "ex
 
 async def written(codex: Pinned, tmp_path: Path, **fields: Any) -> list[str]:
     """What is there after an attempt to write in four ways."""
-    actor = Actor(codex)
     out = tmp_path / "out"
     out.mkdir()
     acts = [
-        actor.run("touch ran"),
-        actor.write("patched"),
-        actor.run(f"touch {out}/ran"),
-        actor.write(out / "patched"),
+        codex.tools.shell("touch ran"),
+        codex.write("patched"),
+        codex.tools.shell(f"touch {out}/ran"),
+        codex.write(out / "patched"),
     ]
     result = await codex.ask([*acts, "Done."], "Do it.", native=NO_TEMP, **fields)
     assert result.text == "Done."
-    return [*actor.files, *sorted(f"out/{path.name}" for path in out.iterdir())]
+    return [*codex.files, *sorted(f"out/{path.name}" for path in out.iterdir())]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +90,7 @@ async def test_what_it_lets_through_in_one_turn(
 
 async def test_a_yes_of_a_person_goes_beyond_it(codex: Pinned, tmp_path: Path) -> None:
     """So it is in Codex: what was approved runs outside of the sandbox."""
-    yes = {"approve": lambda request, session: True}
+    yes = {"approve": lambda request: True}
     there = await written(codex, tmp_path, sandbox="read-only", **yes)
     assert there == ["patched", "ran", "out/patched", "out/ran"]
 

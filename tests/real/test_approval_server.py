@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from dragoman import Answer, PermissionRequested
+from dragoman import Answer
+from dragoman._policy.permission import PermissionRequest
 from dragoman._runtime.permission_socket import permission_listener
 from dragoman.testing import Scenario, ScriptedModel, tool
 from tests.real.driving import PATIENCE, Pinned
@@ -87,23 +87,21 @@ def test_with_nobody_to_ask_the_answer_is_no(claude: Pinned, rules: Path) -> Non
 @pytest.mark.parametrize(
     ("verdict", "made"),
     [
-        (lambda id: True, ["sub"]),
-        (lambda id: Answer(request=id, decision="deny", message="Not on a Sunday."), []),
+        (True, ["sub"]),
+        (Answer(decision="deny", message="Not on a Sunday."), []),
         (
-            lambda id: Answer(request=id, decision="allow", updated_input={"command": "mkdir other"}),
+            Answer(decision="allow", updated_input={"command": "mkdir other"}),
             ["other"],
         ),
     ],
     ids=["allowed", "denied", "changed"],
 )
-async def test_asked_over_the_socket(
-    claude: Pinned, verdict: Callable[[str], bool | Answer], made: list[str]
-) -> None:
-    asked: list[PermissionRequested] = []
+async def test_asked_over_the_socket(claude: Pinned, verdict: bool | Answer, made: list[str]) -> None:
+    asked: list[PermissionRequest] = []
 
-    async def handler(request: PermissionRequested) -> bool | Answer:
+    async def handler(request: PermissionRequest) -> bool | Answer:
         asked.append(request)
-        return verdict(request.request_id)
+        return verdict
 
     socket = claude.home / "ask"
     with ScriptedModel([tool("Bash", command="mkdir sub"), "Done."]) as model, anyio.fail_after(PATIENCE):
@@ -112,5 +110,5 @@ async def test_asked_over_the_socket(
         assert ("Not on a Sunday." in told(model)) == (made == [])
     assert [path.name for path in claude.cwd.iterdir()] == made
     [request] = asked
-    assert (request.tool_name, request.kind, request.input["command"]) == ("Bash", "execute", "mkdir sub")
-    assert request.call_id is not None
+    assert (request.tool, request.kind, request.input["command"]) == ("Bash", "execute", "mkdir sub")
+    assert request.event.call_id is not None

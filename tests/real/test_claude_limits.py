@@ -1,12 +1,9 @@
-"""When the model, the limits or the program itself say no."""
-
-from pathlib import Path
+"""What Claude Code does when its model says no, and limits that it keeps by itself."""
 
 import pytest
 
-import dragoman
-from dragoman import Capability, Error, Retry, RunEnded, SpawnFailed, TurnEnded, UsageError
-from dragoman.testing import Hold, Usage, error, tool, turn
+from dragoman import Capability, Error, Retry, TurnEnded
+from dragoman.testing import Usage, error, tool, turn
 from tests.real.capability_marks import exercises
 from tests.real.driving import Lines, Pinned
 
@@ -61,30 +58,3 @@ async def test_an_answer_that_is_too_long(claude: Pinned) -> None:
     assert result.outcome == "limited"
     assert result.error is not None
     assert result.error.code == "max_output_tokens"
-
-
-async def test_a_run_that_takes_too_long(claude: Pinned) -> None:
-    async with claude.open([turn("Never said.", hold=Hold("never"))], timeout=3.0) as run:
-        said = await run.turn("Hello.")
-    assert said.ended.outcome == "cancelled"
-    assert run.events.one(RunEnded).outcome == "timeout"
-
-
-async def test_silence_that_lasts_too_long(claude: Pinned) -> None:
-    async with claude.open([turn("Never said.", hold=Hold("never"))], idle_timeout=2.0) as run:
-        said = await run.turn("Hello.")
-    assert said.ended.outcome == "cancelled"
-    assert "said nothing for 2 s" in str(said.ended.reason)
-    assert run.events.one(RunEnded).outcome == "timeout"
-
-
-async def test_a_program_that_is_not_there(claude: Pinned, tmp_path: Path) -> None:
-    with pytest.raises(SpawnFailed, match="was not found"):
-        await claude.ask(["Never said."], "Hello.", executable=tmp_path / "nowhere" / "claude")
-    with pytest.raises(SpawnFailed, match="npm install"):
-        dragoman.open("claude", inherit_env=False, env={"PATH": str(tmp_path)})
-
-
-async def test_a_directory_that_is_not_there(claude: Pinned, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cwd must be a folder that is there"):
-        await claude.ask(["Never said."], "Hello.", cwd=tmp_path / "nowhere")

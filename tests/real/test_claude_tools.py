@@ -1,7 +1,5 @@
 """Tools that really run: what they did to the disk, and what we were told of it."""
 
-from pathlib import Path
-
 import pytest
 
 from dragoman import Capability, FileChanged, RunEnded, ToolEnded, ToolStarted, ToolUpdated, TurnEnded
@@ -13,36 +11,6 @@ pytestmark = pytest.mark.anyio
 
 BEFORE = "one\ntwo\nthree\n"
 AFTER = "one\n2\nthree\n"
-
-
-@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
-async def test_bash(claude: Pinned) -> None:
-    async with claude.open(
-        [tool("Bash", command="echo $((6*7)) | tee answer"), "It is 42."], approve="all"
-    ) as run:
-        said = await run.turn("What is six times seven?")
-        told = run.model.requests_of("main")[1].messages[-1]["content"]
-    assert (claude.cwd / "answer").read_text() == "42\n"
-    assert "42" in str(told)
-    call = said.one(ToolStarted)
-    assert (call.name, call.kind, call.input) == (
-        "Bash",
-        "execute",
-        {"command": "echo $((6*7)) | tee answer"},
-    )
-    done = said.one(ToolEnded)
-    assert (done.call_id, done.status, done.output) == (call.call_id, "completed", "42")
-    assert said.said() == ["It is 42."]
-    assert said.ended.steps == 2
-
-
-async def test_a_command_that_fails(claude: Pinned) -> None:
-    async with claude.open([tool("Bash", command="echo no; exit 3"), "It failed."], approve="all") as run:
-        said = await run.turn("Try.")
-    done = said.one(ToolEnded)
-    assert (done.status, done.exit_code) == ("failed", 3)
-    assert "no" in (done.output or "")
-    assert said.ended.outcome == "completed"
 
 
 async def test_read_edit_and_write(claude: Pinned) -> None:
@@ -87,18 +55,6 @@ async def test_an_edit_that_fails_changes_nothing(claude: Pinned) -> None:
     assert result.changes == []
     [failed] = [event for event in result.events if isinstance(event, FileChanged)]
     assert (failed.phase, failed.path) == ("failed", str(file))
-
-
-async def test_tools_side_by_side(claude: Pinned) -> None:
-    files = [claude.cwd / name for name in ("a", "b", "c")]
-    for file in files:
-        file.write_text(f"this is {file.name}\n")
-    async with claude.open([[tool("Read", file_path=str(file)) for file in files], "Three."]) as run:
-        said = await run.turn("Read them.")
-    assert len({call.call_id for call in said.of(ToolStarted)}) == 3
-    outputs = {end.call_id: end.output for end in said.of(ToolEnded, status="completed")}
-    for call in said.of(ToolStarted):
-        assert f"this is {Path(call.input['file_path']).name}" in (outputs[call.call_id] or "")
 
 
 @exercises(Capability.BACKGROUND)

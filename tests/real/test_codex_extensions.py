@@ -1,37 +1,28 @@
-"""What a client adds to the agent: MCP servers, tools of its own, hooks, and answers to its questions."""
+"""What a client adds to Codex: MCP servers that are blocked or broken, tools of its own, and hooks."""
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dragoman import (
-    AnswerQuestion,
     Capability,
     Hook,
     HostAnswered,
     HostCalled,
     Notice,
-    PermissionRequested,
-    QuestionAnswered,
-    QuestionAsked,
     Reply,
-    Session,
     SessionUpdated,
     ToolEnded,
     ToolStarted,
     Unsupported,
 )
-from dragoman._runtime.standing import Request
 from dragoman.testing import tool
 from tests.real.capability_marks import exercises
-from tests.real.driving import Pinned
+from tests.real.driving import SMALL_SERVER, Pinned
 
 pytestmark = pytest.mark.anyio
-
-SERVER = {"command": sys.executable, "args": ["-I", str(Path(__file__).parent / "peers" / "mcp_server.py")]}
 
 
 def told(run: Any, request: int = 1) -> str:
@@ -42,31 +33,10 @@ def told(run: Any, request: int = 1) -> str:
 # --- MCP servers -------------------------------------------------------------------------------------------
 
 
-@exercises(Capability.MCP)
-async def test_a_tool_of_an_mcp_server(codex: Pinned) -> None:
-    async with codex.open(
-        [tool("mcp__small__add", a=3, b=4), "Seven."], mcp_servers={"small": SERVER}, approve="all"
-    ) as run:
-        said = await run.turn("Add them.")
-        assert '"7"' in told(run)
-    servers = {
-        server.name: server.status
-        for update in run.events.of(SessionUpdated)
-        for server in update.mcp_servers
-    }
-    assert servers == {"small": "ready"}
-    call = said.one(ToolStarted)
-    assert (call.name, call.server, call.native_name, call.kind) == ("add", "small", "mcp__small__add", "mcp")
-    assert call.input == {"a": 3, "b": 4}
-    done = said.one(ToolEnded)
-    assert (done.status, done.output) == ("completed", "7")
-    assert said.said() == ["Seven."]
-
-
 async def test_a_tool_of_an_mcp_server_that_is_blocked(codex: Pinned) -> None:
     async with codex.open(
         [tool("mcp__small__add", a=3, b=4), "No."],
-        mcp_servers={"small": SERVER},
+        mcp_servers={"small": SMALL_SERVER},
         blocked_tools=["mcp__small__add"],
         approve="all",
     ) as run:
@@ -88,67 +58,6 @@ async def test_an_mcp_server_that_does_not_start(codex: Pinned) -> None:
     assert said.said() == ["Alone."]
 
 
-@pytest.mark.parametrize(
-    ("action", "greeting"), [("accepted", "Hello, Ann!"), ("declined", "Hello, whoever you are!")]
-)
-async def test_a_question_of_an_mcp_server(codex: Pinned, action: Any, greeting: str) -> None:
-    def answer(request: Request, session: Session) -> AnswerQuestion | bool:
-        if isinstance(request, PermissionRequested):
-            return True
-        return AnswerQuestion(request=request.request_id, action=action, answers={"name": "Ann"})
-
-    async with codex.open(
-        [tool("mcp__small__greet"), "Greeted."], mcp_servers={"small": SERVER}, approve=answer
-    ) as run:
-        said = await run.turn("Greet me.")
-    asked = said.one(QuestionAsked)
-    assert (asked.message, asked.mode) == ("What is your name?", "form")
-    assert asked.schema["required"] == ["name"]
-    answered = said.one(QuestionAnswered)
-    assert (answered.request_id, answered.action) == (asked.request_id, action)
-    assert said.one(ToolEnded).output == greeting
-
-
-# --- questions of the agent --------------------------------------------------------------------------------
-
-QUESTION = {
-    "id": "colour",
-    "header": "Colour",
-    "question": "Which colour?",
-    "options": [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}],
-}
-
-
-@exercises(Capability.QUESTIONS)
-async def test_a_question_of_the_agent(codex: Pinned) -> None:
-    def blue(request: Request, session: Session) -> AnswerQuestion:
-        return AnswerQuestion(request=request.request_id, answers={"Which colour?": "Blue"})
-
-    async with codex.open(
-        [tool("request_user_input", questions=[QUESTION]), "Blue it is."], approve="plan", handler=blue
-    ) as run:
-        said = await run.turn("Paint it.")
-        assert "Blue" in told(run)
-    asked = said.one(QuestionAsked)
-    assert asked.message == "Which colour?"
-    assert [question["id"] for question in asked.questions] == ["colour"]
-    answered = said.one(QuestionAnswered)
-    assert (answered.request_id, answered.action) == (asked.request_id, "accepted")
-    assert answered.answers == {"colour": {"answers": ["Blue"]}}
-    assert said.of(PermissionRequested) == []
-    assert said.said() == ["Blue it is."]
-
-
-async def test_a_question_that_nobody_answers(codex: Pinned) -> None:
-    async with codex.open(
-        [tool("request_user_input", questions=[QUESTION]), "Red then."], approve="plan"
-    ) as run:
-        said = await run.turn("Paint it.")
-        assert "Blue" not in told(run)
-    assert said.one(QuestionAnswered).action == "cancelled"
-    assert said.said() == ["Red then."]
-
-
 # --- tools and hooks of the client -------------------------------------------------------------------------
 
 SHOUT = {
@@ -162,14 +71,13 @@ SHOUT = {
 @exercises(Capability.HOST_CALLS)
 @pytest.mark.parametrize(("error", "status"), [(None, "completed"), ("I am hoarse.", "failed")])
 async def test_a_tool_of_the_client(codex: Pinned, error: str | None, status: str) -> None:
-    async def shout(request: Request, session: Session) -> Reply:
-        assert isinstance(request, HostCalled)
-        assert (request.method, request.params["tool"]) == ("item/tool/call", "shout")
-        word = request.params["arguments"]["word"]
-        return Reply(request=request.request_id, result=None if error else word.upper(), error=error)
+    async def shout(call: HostCalled) -> Reply:
+        assert (call.method, call.params["tool"]) == ("item/tool/call", "shout")
+        word = call.params["arguments"]["word"]
+        return Reply(result=None if error else word.upper(), error=error)
 
     async with codex.open(
-        [tool("shout", word="hey"), "Shouted."], handler=shout, native={"dynamic_tools": [SHOUT]}
+        [tool("shout", word="hey"), "Shouted."], serve=shout, native={"dynamic_tools": [SHOUT]}
     ) as run:
         said = await run.turn("Shout.")
         assert (error or "HEY") in told(run)

@@ -68,9 +68,7 @@ async def test_a_subagent_that_is_waited_for(codex: Pinned) -> None:
 
 
 async def test_a_subagent_asks_for_permission(codex: Pinned) -> None:
-    async with codex.open(
-        counting(TOUCH, "I was not allowed to."), approve=lambda request, session: False
-    ) as run:
+    async with codex.open(counting(TOUCH, "I was not allowed to."), approve=lambda request: False) as run:
         said = await run.turn("How many files?")
     assert list(codex.cwd.iterdir()) == []
     [spawn] = said.of(ToolStarted, name="spawn_agent")

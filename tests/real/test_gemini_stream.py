@@ -1,6 +1,8 @@
-"""Gemini CLI with stream-json: what one process tells of a turn, and what its prompt, tools and limits do."""
+"""Gemini CLI with stream-json: what one process tells of a turn, what its prompt, tools and limits do, and how the
+session file that it leaves puts right what it told."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,9 @@ import pytest
 from dragoman import (
     Delta,
     FileChanged,
+    Message,
+    ProcessExited,
+    Retry,
     RunEnded,
     SubagentEnded,
     SubagentStarted,
@@ -17,9 +22,12 @@ from dragoman import (
     Unsupported,
     UsageError,
 )
+from dragoman._contract.invariants import broken
 from dragoman._dialects import machine_for
+from dragoman._files.convert import convert
 from dragoman._model.capabilities import Capability
-from dragoman.testing import Hold, Usage, error, script, text, tool, turn
+from dragoman._reports.enrich import enrich
+from dragoman.testing import Cut, Hold, ScriptedModel, Usage, error, script, text, thinking, tool, turn
 from dragoman.testing._scripted_model.environment import GEMINI_SETTINGS
 from tests.real.driving import Events, Lines, Pinned, alive, eventually, waits_forever
 
@@ -43,7 +51,7 @@ def test_what_it_declares_is_tested_here() -> None:
     """Capabilities of the agent are those of ACP; in this dialect it has these."""
     assert machine_for("gemini_stream").capabilities == {
         Capability.PARTIALS,  # test_text_and_its_pieces
-        Capability.RESUME,  # tests/real/test_one_shot_gemini.py
+        Capability.RESUME,  # test_a_turn_and_the_next
         Capability.SUBAGENTS,  # test_a_subagent
     }
 
@@ -112,12 +120,19 @@ async def test_a_subagent(gemini: Pinned) -> None:
 
 
 async def test_three_megabytes_on_one_line(gemini: Pinned) -> None:
-    """The CLI exits without waiting until a pipe has taken what it wrote: so its stdout is a file."""
+    """Of a tool's input, and of an answer. The CLI exits without waiting until a pipe has taken what it wrote: so its
+    stdout is a file."""
+    content = "".join(f"{number:08x}\n" for number in range(300_000))
     words = "".join(f"{number:07} " for number in range(400_000))
     assert len(words) == 3_200_000
-    result = await gemini.ask([turn(words, chunk=len(words))], "Tell me everything.", **STREAM)
+    lines: Lines = [
+        tool("write_file", file_path="n.txt", content=content),
+        turn(words, chunk=len(words)),
+    ]
+    result = await gemini.ask(lines, "Tell me everything.", approve="all", **STREAM)
     events = Events(result.events)
     assert result.outcome == "completed"
+    assert events.one(ToolStarted).input["content"] == content
     [piece] = events.of(Delta, kind="text")
     assert piece.text == words
     assert events.said() == [words]
@@ -144,9 +159,9 @@ async def test_max_turns_of_ours(gemini: Pinned) -> None:
     assert run.events.ended.outcome == "limited"
 
 
-@pytest.mark.parametrize("status", [429, 500])
+@pytest.mark.parametrize("status", [400, 401, 403, 429, 500])
 async def test_errors_of_the_api(gemini: Pinned, status: int) -> None:
-    settle(gemini, general={"maxAttempts": 1})
+    settle(gemini, general={"maxAttempts": 1})  # else it tries for minutes
     lines = script([error(status, "not today")], repeat_last=True)
     result = await gemini.ask(lines, "Go", **STREAM)
     assert result.outcome == "failed"
@@ -175,3 +190,67 @@ async def test_what_it_cannot_do(gemini: Pinned) -> None:
         with pytest.raises(Unsupported, match="interrupt"):
             await run.session.interrupt()
         await run.until(RunEnded)
+
+
+# --- one process after the other, and the file that it leaves ---------------------------------------------------
+
+
+async def test_a_turn_and_the_next(gemini: Pinned) -> None:
+    with ScriptedModel(["First.", "Second."]) as model:
+        first = await gemini.ask(model, "One", **STREAM)
+        second = await gemini.ask(model, "-Two", resume=first.session, **STREAM)
+        assert [request.texts[-1] for request in model.requests_of("main")] == ["One", "-Two"]
+    assert (first.outcome, first.text) == ("completed", "First.")
+    assert (second.outcome, second.text, second.session) == ("completed", "Second.", first.session)
+    assert first.usage is not None
+    assert (first.usage.input_tokens, first.usage.cache_read_tokens) == (160, 50)
+
+
+def session_file(gemini: Pinned) -> Path:
+    [path] = (gemini.home / ".gemini" / "tmp").glob("*/chats/session-*.jsonl")
+    return path
+
+
+async def test_what_the_stream_leaves_out_is_in_the_file(gemini: Pinned) -> None:
+    lines = [
+        turn("Let me ", stop="none"),
+        turn(
+            thinking("**Look** around"), "Let me see.", tool("write_file", file_path="n.txt", content="one\n")
+        ),
+        turn(tool("run_shell_command", command="echo out; exit 3")),
+        text("Done."),
+    ]
+    result = await gemini.ask(lines, "Work", approve="all", **STREAM)
+    plain = Events(result.events)
+    assert plain.said() == ["Let me Let me see.", "Done."]
+    assert plain.one(FileChanged).change == "modified"
+    events = Events(enrich(result.events, convert(session_file(gemini))))
+    assert broken(events) == []
+    assert events.said() == ["Let me see.", "Done."]
+    assert events.said(kind="thinking") == ["**Look**\naround"]
+    assert len(events.of(Retry)) == 1
+    assert (events.one(FileChanged).change, events.one(FileChanged).after) == ("created", "one\n")
+    shell = events.one(ToolEnded, call_id="run_shell_command__call_0002")
+    assert (shell.output, shell.exit_code, shell.status) == ("out", 3, "completed")
+
+
+async def test_a_connection_that_breaks(gemini: Pinned) -> None:
+    result = await gemini.ask([turn("Half of it", chunk=4, cut=Cut(2))], "Go", **STREAM)
+    assert (result.outcome, Events(result.events).said()) == ("failed", ["Half of "])
+
+
+async def test_a_turn_that_is_stopped(gemini: Pinned) -> None:
+    async with gemini.open(
+        [turn("a b c", chunk=2, hold=Hold("gate", after=1))], prompt="Go", **STREAM
+    ) as run:
+        await run.until(Delta)
+    assert run.events.ended.outcome == "cancelled"
+    assert run.events.one(Message, role="assistant").text == "a "
+
+
+async def test_nobody_signed_in(gemini: Pinned) -> None:
+    with (
+        ScriptedModel() as model,
+        pytest.raises(ProcessExited, match="exited before the turn began"),
+    ):
+        await gemini.ask(model, "Go", env={"GEMINI_API_KEY": ""}, **STREAM)

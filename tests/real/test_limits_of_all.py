@@ -7,126 +7,125 @@ import pytest
 
 from dragoman import RunEnded, ToolEnded, ToolStarted, UsageError
 from dragoman.testing import Hold, Scenario, Script, ScriptedModel, Usage, script, turn
-from tests.real.acting import Actor
 from tests.real.command_line import events_of, run
-from tests.real.driving import Events
+from tests.real.driving import Events, Pinned
 
 pytestmark = pytest.mark.anyio
 
 EACH = Usage(input=1000, cache_read=0, cache_write=0, output=100)
 """What each answer of the model takes."""
 
+STARTED = {"claude": 3.0, "codex": 2.0, "gemini": 6.0}
+"""Seconds after which it has surely begun to work: a shorter time would end it before its turn."""
 
-def loop(actor: Actor) -> Script:
+
+def loop(actor: Pinned) -> Script:
     """It writes one more line to a file, for ever."""
-    return script([turn(actor.run("echo once >> lines"), usage=EACH)], repeat_last=True)
+    return script([turn(actor.tools.shell("echo once >> lines"), usage=EACH)], repeat_last=True)
 
 
-def lines(actor: Actor) -> int:
+def lines(actor: Pinned) -> int:
     """How often it did."""
     path = actor.cwd / "lines"
     return path.read_text().count("once") if path.exists() else 0
 
 
-@pytest.mark.parametrize(
-    ("limits", "why", "most"),
-    [
-        ({"max_tool_calls": 3}, "max_tool_calls=3 reached", 3),
-        ({"max_turns": 3}, "max_turns", 3),
-    ],
-    ids=["tool-calls", "turns"],
-)
-async def test_a_loop_is_stopped(actor: Actor, limits: dict[str, Any], why: str, most: int) -> None:
+@pytest.mark.parametrize("limit", ["max_tool_calls", "max_turns"])
+async def test_a_loop_is_stopped(actor: Pinned, limit: str) -> None:
     """Within one call: a command that has been let run may have begun before the agent hears of it."""
-    result = await actor.pinned.ask(loop(actor), "Go on.", approve="all", **limits, **actor.fields)
+    result = await actor.ask(loop(actor), "Go on.", approve="all", **{limit: 3})
     events = Events(result.events)
     assert result.outcome == "limited"
-    assert events.ended.outcome == "limited"
-    assert why in str(events.ended.reason)
+    assert (events.ended.outcome, events.ended.text) == ("limited", None)
+    own_word = actor.name == "claude" and limit == "max_turns"
+    assert ("max_turns" if own_word else f"{limit}=3 reached") in str(events.ended.reason)
     assert events.one(RunEnded).outcome == "limited"
-    assert most - 1 <= lines(actor) <= most + 1
+    assert 2 <= lines(actor) <= 4
     assert len(events.of(ToolStarted)) == len(events.of(ToolEnded))
 
 
-async def test_a_loop_that_uses_too_many_tokens(actor: Actor) -> None:
+async def test_a_loop_that_uses_too_many_tokens(actor: Pinned) -> None:
     """Gemini CLI says how many it used when its turn ends, not before: then the run is over."""
     if actor.name == "gemini":
         answer: Any = [turn("Done.", usage=EACH)]
         turns, most = "completed", 0
     else:
         answer, turns, most = loop(actor), "limited", 4
-    result = await actor.pinned.ask(answer, "Go on.", approve="all", max_tokens=1000, **actor.fields)
+    result = await actor.ask(answer, "Go on.", approve="all", max_tokens=1000)
+    events = Events(result.events)
     assert result.outcome == "limited"
-    assert Events(result.events).ended.outcome == turns
+    assert events.ended.outcome == turns
     assert lines(actor) <= most
+    if turns == "limited":
+        assert "max_tokens=1000" in str(events.ended.reason)
 
 
-async def test_a_loop_that_costs_too_much(actor: Actor) -> None:
+async def test_a_loop_that_costs_too_much(actor: Pinned) -> None:
     """The price is the agent's own, or that of a model that the table knows; else the limit cannot be kept."""
-    limit = {"approve": "all", "max_cost_usd": 0.02}
+    limit: dict[str, Any] = {"approve": "all", "max_cost_usd": 0.02}
     if actor.name != "claude":
         with pytest.raises(UsageError, match="max_cost_usd cannot be kept"):
-            await actor.pinned.ask(loop(actor), "Go on.", **limit, **actor.fields)
+            await actor.ask(loop(actor), "Go on.", **limit)
         return
-    result = await actor.pinned.ask(loop(actor), "Go on.", **limit, **actor.fields)
+    result = await actor.ask(loop(actor), "Go on.", **limit)
     assert result.outcome == "limited"
     assert result.cost_usd is not None
     assert 0.02 <= result.cost_usd < 0.06
     assert lines(actor) >= 1
 
 
-async def test_a_run_within_its_limits(actor: Actor) -> None:
-    once = [turn(actor.run("echo once >> lines"), usage=EACH), turn("Done.", usage=EACH)]
-    limits = {"max_tool_calls": 1, "max_turns": 2, "max_tokens": 50_000}
-    result = await actor.pinned.ask(once, "Once.", approve="all", **limits, **actor.fields)
+async def test_a_run_within_its_limits(actor: Pinned) -> None:
+    once = [turn(actor.tools.shell("echo once >> lines"), usage=EACH), turn("Done.", usage=EACH)]
+    limits: dict[str, Any] = {"max_tool_calls": 1, "max_turns": 2, "max_tokens": 50_000}
+    result = await actor.ask(once, "Once.", approve="all", **limits)
     assert (result.outcome, result.text, lines(actor)) == ("completed", "Done.", 1)
 
 
-async def test_time(actor: Actor) -> None:
-    async with actor.pinned.open([turn("No.", hold=Hold("never"))], timeout=6.0, **actor.fields) as session:
+async def test_time(actor: Pinned) -> None:
+    timeout = STARTED[actor.name]
+    async with actor.open([turn("No.", hold=Hold("never"))], timeout=timeout) as session:
         await session.turn("Hello.")
     ended = session.events.ended
-    assert (ended.outcome, "longer than 6 s" in str(ended.reason)) == ("cancelled", True)
+    assert (ended.outcome, f"longer than {timeout:g} s" in str(ended.reason)) == ("cancelled", True)
     assert session.events.one(RunEnded).outcome == "timeout"
 
 
-async def test_silence(actor: Actor) -> None:
-    async with actor.pinned.open(
-        [turn("No.", hold=Hold("never"))], idle_timeout=4.0, **actor.fields
-    ) as session:
+async def test_silence(actor: Pinned) -> None:
+    quiet = STARTED[actor.name] - 1
+    async with actor.open([turn("No.", hold=Hold("never"))], idle_timeout=quiet) as session:
         await session.turn("Hello.")
     ended = session.events.ended
-    assert (ended.outcome, "said nothing for 4 s" in str(ended.reason)) == ("cancelled", True)
+    assert (ended.outcome, f"said nothing for {quiet:g} s" in str(ended.reason)) == ("cancelled", True)
     assert session.events.one(RunEnded).outcome == "timeout"
 
 
 # --- what `dragoman run` exits with --------------------------------------------------------------------------
 
 
-def exit_of(actor: Actor, model: Scenario, *arguments: str, status: int) -> Events:
-    model_name = ("--model", actor.fields["model"]) if "model" in actor.fields else ()
-    done = run(actor.pinned, model, "Go on.", "--json", *model_name, *arguments)
+def exit_of(actor: Pinned, model: Scenario, *arguments: str, status: int) -> Events:
+    done = run(actor, model, "Go on.", "--json", *arguments)
     assert done.returncode == status, done.stderr
     return events_of(done.stdout)
 
 
 @pytest.mark.parametrize("limit", [("--max-tool-calls", "2"), ("--max-turns", "2")])
-def test_5_limit_reached(actor: Actor, limit: tuple[str, str]) -> None:
+def test_5_limit_reached(actor: Pinned, limit: tuple[str, str]) -> None:
     with ScriptedModel(loop(actor)) as model:
         events = exit_of(actor, model, "--approve", "all", *limit, status=5)
     assert events.ended.outcome == "limited"
     assert 1 <= lines(actor) <= 3
 
 
-def test_124_silence(actor: Actor) -> None:
+def test_124_silence(actor: Pinned) -> None:
+    quiet = f"{STARTED[actor.name] - 1:g}"
     with ScriptedModel([turn("No.", hold=Hold("never"))]) as model:
-        events = exit_of(actor, model, "--idle-timeout", "4", status=124)
+        events = exit_of(actor, model, "--idle-timeout", quiet, status=124)
     assert events.one(RunEnded).outcome == "timeout"
 
 
-def test_0_a_policy_file(actor: Actor, tmp_path: Path) -> None:
+def test_0_a_policy_file(actor: Pinned, tmp_path: Path) -> None:
     rules = tmp_path / "policy.toml"
     rules.write_text('[[rule]]\nname = "marks"\ncommand = "touch"\neffect = "allow"\n')
-    with ScriptedModel([actor.run("touch here"), "Done."]) as model:
+    with ScriptedModel([actor.tools.shell("touch here"), "Done."]) as model:
         exit_of(actor, model, "--policy", str(rules), status=0)
     assert actor.files == ["here"]
