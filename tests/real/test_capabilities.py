@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 TESTED = sorted({pin.agent for pin in pins()})
 
 
-def tests_of(agent: str) -> dict[Capability, list[str]]:
+def exercising(agent: str) -> dict[Capability, list[str]]:
     """The tests that run on an agent, by the capability that they exercise."""
     found: dict[Capability, list[str]] = defaultdict(list)
     for path in sorted(HERE.glob("test_*.py")):
@@ -28,7 +28,7 @@ def tests_of(agent: str) -> dict[Capability, list[str]]:
 
 @pytest.mark.parametrize("agent_name", TESTED)
 def test_every_declared_capability_is_exercised_and_no_other(agent_name: str) -> None:
-    declared, tests = AGENTS[agent_name].capabilities, tests_of(agent_name)
+    declared, tests = AGENTS[agent_name].capabilities, exercising(agent_name)
     assert sorted(declared - tests.keys()) == [], f"{agent_name} declares what no test exercises"
     assert {c: tests[c] for c in sorted(tests.keys() - declared)} == {}, (
         f"{agent_name} does not declare what is tested"
