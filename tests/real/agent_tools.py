@@ -19,6 +19,14 @@ def _codex_edit(path: Path, old: str, new: str) -> ToolCall:
     return _patch(f"*** Update File: {path}", "@@", f"-{old}", f"+{new}")
 
 
+def outside(command: str) -> ToolCall:
+    """Codex runs a command, and asks for leave to do so without its sandbox. One that is allowed without this is tried
+    in the sandbox first, and again without it only if it fails within its first moments."""
+    return tool(
+        "exec_command", cmd=command, sandbox_permissions="require_escalated", justification="To do it."
+    )
+
+
 class AgentTools(NamedTuple):
     """The tools of one agent, as its model calls them."""
 
@@ -73,9 +81,7 @@ TOOLS = {
         mcp="server_tool",
     ),
     "codex-acp": AgentTools(
-        shell=lambda command: tool(
-            "exec_command", cmd=command, sandbox_permissions="require_escalated", justification="To do it."
-        ),
+        shell=outside,
         shell_name="execute",
         write=_codex_write,
         edit=_codex_edit,

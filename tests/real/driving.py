@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,15 +14,21 @@ import pytest
 from anyio import to_thread
 
 import dragoman
-from dragoman import Answer, Connection, Event, Exit, Session, SessionConfig
+from dragoman import (
+    Answer,
+    ApproveHandler,
+    Connection,
+    Event,
+    Exit,
+    PermissionRequest,
+    Session,
+    SessionConfig,
+)
 from dragoman._contract.invariants import broken
 from dragoman._dialects import machine_for
 from dragoman._files.recording import read_recording
-from dragoman._policy.permission import PermissionRequest
-from dragoman._runtime.requests import ApproveHandler
 from dragoman._wire.machine import play
-from dragoman.testing import Scenario, Script, ScriptedModel, ToolCall
-from dragoman.testing._scripted_model.script import Step
+from dragoman.testing import Scenario, Script, ScriptedModel, Step, ToolCall
 from tests.real.agent_tools import TOOLS
 from tests.real.pins import Pin
 
@@ -158,9 +164,7 @@ class Pinned:
         return next(self._recordings)
 
     @asynccontextmanager
-    async def open(
-        self, lines: Lines = (), /, *, mode: str | None = None, **fields: Any
-    ) -> AsyncIterator[Watched]:
+    async def open(self, lines: Lines = (), /, *, mode: Any = None, **fields: Any) -> AsyncIterator[Watched]:
         """A session that is watched from its first event to its last, then checked."""
         recording = self.recording()
         with anyio.fail_after(PATIENCE), playing(lines) as model:
@@ -184,9 +188,7 @@ class Pinned:
             await company.rest()
         check(company.events, recording)
 
-    async def ask(
-        self, lines: Lines, prompt: str, /, *, mode: str | None = None, **fields: Any
-    ) -> dragoman.Result:
+    async def ask(self, lines: Lines, prompt: str, /, *, mode: Any = None, **fields: Any) -> dragoman.Result:
         recording = self.recording()
         with anyio.fail_after(PATIENCE), playing(lines) as model:
             options = self.fields(model, record=recording, **fields)
@@ -207,7 +209,7 @@ def playing(lines: Lines) -> Iterator[Scenario]:
         assert [stray for stray in model.strays if "http://" in stray or stray.startswith("CONNECT")] == []
 
 
-def check(events: list[Event], recording: Path) -> None:
+def check(events: Sequence[Event], recording: Path) -> None:
     """What must hold of every run: the invariants, nothing unknown, and a replay that equals life, byte by byte."""
     recorded = read_recording(recording)
     assert recorded.launch is not None

@@ -7,12 +7,12 @@ from dragoman import (
     FileChanged,
     HostAnswered,
     HostCalled,
+    PermissionRequest,
     PermissionRequested,
     Reply,
     ToolEnded,
     ToolStarted,
 )
-from dragoman._policy.permission import PermissionRequest
 from tests.real.capability_marks import ACP_AGENTS, by, exercises
 from tests.real.driving import Events, Lines, Pinned
 

@@ -20,7 +20,7 @@ from dragoman import (
 )
 from dragoman.testing import Hold, Request, ScriptedModel, Usage, thinking, tool, turn
 from tests.real.capability_marks import by, exercises
-from tests.real.driving import Events, Pinned, Watched, check
+from tests.real.driving import Events, Lines, Pinned, Watched, check
 
 pytestmark = pytest.mark.anyio
 
@@ -109,7 +109,7 @@ def acp_says(agent: Pinned, run: Watched, said: Events, request: Request) -> Non
 async def test_on_trio(actor: Pinned) -> None:
     """A tool that is asked for, a prompt that waits for its turn, an interrupt, and on."""
     numbers = "".join(f"{number:03} " for number in range(40))
-    lines = [
+    lines: Lines = [
         actor.tools.shell("touch here"),
         turn(WORDS, hold=Hold("go")),
         turn(numbers, chunk=4, hold=Hold("never", after=20)),
@@ -158,7 +158,7 @@ async def test_structured_output(agent: Pinned) -> None:
         "required": ["n"],
         "additionalProperties": False,
     }
-    lines = [tool("StructuredOutput", n=7), "Done."] if agent.name == "claude" else ['{"n": 7}']
+    lines: Lines = [tool("StructuredOutput", n=7), "Done."] if agent.name == "claude" else ['{"n": 7}']
     async with agent.open(lines, output_schema=schema) as run:
         said = await run.turn("How many?")
         [request, *_] = run.model.requests_of("main")

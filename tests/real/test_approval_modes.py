@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from dragoman import PermissionResolved, ToolEnded
-from dragoman._policy.permission import PermissionRequest
+from dragoman import PermissionRequest, PermissionResolved, ToolEnded
 from tests.real.driving import Events, Lines, Pinned
 
 pytestmark = pytest.mark.anyio

@@ -1,11 +1,14 @@
 """What `sandbox` keeps an agent from, where the agent has one; elsewhere it is refused before anything starts."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dragoman import Unsupported
+from dragoman.testing import ToolCall
+from tests.real.agent_tools import outside
 from tests.real.capability_marks import by
 from tests.real.driving import Lines, Pinned
 
@@ -33,14 +36,17 @@ NO_TEMP = {"config": {"sandbox_workspace_write": {"exclude_slash_tmp": True, "ex
 """The tests work below the folder for temporary files, which else belongs to every workspace."""
 
 
-async def written(codex: Pinned, tmp_path: Path, **fields: Any) -> list[str]:
+async def written(
+    codex: Pinned, tmp_path: Path, shell: Callable[[str], ToolCall] | None = None, **fields: Any
+) -> list[str]:
     """What is there after an attempt to write in four ways."""
+    shell = shell or codex.tools.shell
     out = tmp_path / "out"
     out.mkdir()
     acts = [
-        codex.tools.shell("touch ran"),
+        shell("touch ran"),
         codex.write("patched"),
-        codex.tools.shell(f"touch {out}/ran"),
+        shell(f"touch {out}/ran"),
         codex.write(out / "patched"),
     ]
     result = await codex.ask([*acts, "Done."], "Do it.", native=NO_TEMP, **fields)
@@ -90,8 +96,7 @@ async def test_what_it_lets_through_in_one_turn(
 
 async def test_a_yes_of_a_person_goes_beyond_it(codex: Pinned, tmp_path: Path) -> None:
     """So it is in Codex: what was approved runs outside of the sandbox."""
-    yes = {"approve": lambda request: True}
-    there = await written(codex, tmp_path, sandbox="read-only", **yes)
+    there = await written(codex, tmp_path, outside, sandbox="read-only", approve=lambda request: True)
     assert there == ["patched", "ran", "out/patched", "out/ran"]
 
 

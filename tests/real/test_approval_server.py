@@ -11,9 +11,7 @@ import anyio
 import pytest
 from anyio import to_thread
 
-from dragoman import Answer
-from dragoman._policy.permission import PermissionRequest
-from dragoman._runtime.permission_socket import permission_listener
+from dragoman import Answer, PermissionRequest, permission_listener
 from dragoman.testing import Scenario, ScriptedModel, tool
 from tests.real.driving import PATIENCE, Pinned
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from dragoman import Answer, Capability, PermissionRequested, PermissionResolved, ToolEnded
-from dragoman._policy.permission import PermissionRequest
+from dragoman import Answer, Capability, PermissionRequest, PermissionRequested, PermissionResolved, ToolEnded
 from dragoman.testing import tool
 from tests.real.capability_marks import exercises
 from tests.real.driving import Lines, Pinned

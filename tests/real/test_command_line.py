@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 import dragoman
-from dragoman.testing import Hold, Scenario, ScriptedModel, error, turn
-from dragoman.testing._scripted_model.script import Step
+from dragoman.testing import Hold, Scenario, ScriptedModel, Step, error, turn
 from tests.real.capability_marks import by
 from tests.real.command_line import events_of, run
 from tests.real.driving import PATIENCE, Pinned, check

@@ -8,9 +8,8 @@ import pytest
 
 import dragoman
 from dragoman import Capability, Error, Retry, RunEnded, SpawnFailed
-from dragoman.testing import Usage, error, script, turn
+from dragoman.testing import Step, Usage, error, script, turn
 from dragoman.testing._scripted_model.environment import GEMINI_SETTINGS
-from dragoman.testing._scripted_model.script import Step
 from tests.real.capability_marks import by, exercises
 from tests.real.driving import Pinned
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman import (
+    Capability,
     Delta,
     FileChanged,
     Message,
@@ -21,11 +22,10 @@ from dragoman import (
     TurnStarted,
     Unsupported,
     UsageError,
+    convert,
 )
 from dragoman._contract.invariants import broken
 from dragoman._dialects import machine_for
-from dragoman._files.convert import convert
-from dragoman._model.capabilities import Capability
 from dragoman._reports.enrich import enrich
 from dragoman.testing import Cut, Hold, ScriptedModel, Usage, error, script, text, thinking, tool, turn
 from dragoman.testing._scripted_model.environment import GEMINI_SETTINGS
@@ -212,7 +212,7 @@ def session_file(gemini: Pinned) -> Path:
 
 
 async def test_what_the_stream_leaves_out_is_in_the_file(gemini: Pinned) -> None:
-    lines = [
+    lines: Lines = [
         turn("Let me ", stop="none"),
         turn(
             thinking("**Look** around"), "Let me see.", tool("write_file", file_path="n.txt", content="one\n")

@@ -5,7 +5,9 @@ import json
 import pytest
 
 from dragoman import (
+    LATER,
     Capability,
+    PermissionRequest,
     PermissionRequested,
     PermissionResolved,
     SessionStatus,
@@ -13,8 +15,6 @@ from dragoman import (
     Unsupported,
     UsageError,
 )
-from dragoman._policy.permission import PermissionRequest
-from dragoman._runtime.requests import LATER
 from tests.real.capability_marks import ACP_AGENTS, by, exercises
 from tests.real.driving import Events, Lines, Pinned, saying
 

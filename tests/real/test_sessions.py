@@ -29,8 +29,7 @@ from dragoman import (
     TurnStarted,
 )
 from dragoman._agents import AGENTS
-from dragoman.testing import Hold, ScriptedModel, Usage, script, turn
-from dragoman.testing._scripted_model.script import Step
+from dragoman.testing import Hold, ScriptedModel, Step, Usage, script, turn
 from tests.real.capability_marks import ACP_AGENTS, by, exercises
 from tests.real.driving import Events, Pinned, Watched, alive, eventually, waits_forever
 

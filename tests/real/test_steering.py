@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from dragoman import (
+    LATER,
     Capability,
     CommandEnded,
     ContextCompacted,
@@ -23,10 +24,9 @@ from dragoman import (
     TurnStarted,
     UsageError,
 )
-from dragoman._runtime.requests import LATER
 from dragoman.testing import Hold, Request, ToolCall, Turn, script, turn
 from tests.real.capability_marks import ACP_AGENTS, by, exercises
-from tests.real.driving import Events, Gate, Pinned, alive, eventually, waits_forever
+from tests.real.driving import Events, Gate, Lines, Pinned, alive, eventually, waits_forever
 
 pytestmark = pytest.mark.anyio
 
@@ -115,7 +115,7 @@ async def test_interrupt_while_it_speaks(agent: Pinned) -> None:
 @by("claude", *ACP_AGENTS)
 async def test_interrupt_ends_the_running_tool(agent: Pinned) -> None:
     pid_file = agent.cwd / "pid"
-    lines = [agent.tools.shell(waits_forever(pid_file)), "Still here."]
+    lines: Lines = [agent.tools.shell(waits_forever(pid_file)), "Still here."]
     async with agent.open(lines, approve="all") as run:
         stream = run.session.prompt("Wait.")
         await run.until(ToolStarted)
@@ -136,7 +136,7 @@ async def test_interrupt_ends_the_running_tool(agent: Pinned) -> None:
 
 
 async def test_interrupt_withdraws_a_request_that_is_open(agent: Pinned) -> None:
-    lines = [agent.tools.shell("touch here"), "Still here."]
+    lines: Lines = [agent.tools.shell("touch here"), "Still here."]
     async with agent.open(lines, approve=lambda request: LATER) as run:
         stream = run.session.prompt("Touch it.")
         request = await run.until(PermissionRequested)
