@@ -12,7 +12,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 SAME_EXAMPLES = settings(
-    derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=50,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile("test", SAME_EXAMPLES)
 settings.register_profile(
