@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 import dragoman
-from dragoman import Capability, Error, Retry, RunEnded, SpawnFailed
+from dragoman import Capability, Error, Retry, RunEnded, SpawnFailed, UsageError
 from dragoman.testing import Step, Usage, error, script, turn
 from dragoman.testing._scripted_model.environment import GEMINI_SETTINGS
 from tests.real.capability_marks import by, exercises
@@ -96,5 +96,5 @@ async def test_nothing_to_start(agent: Pinned, tmp_path: Path) -> None:
         await agent.ask(["Never said."], "Hello.", executable=tmp_path / "nowhere" / agent.name)
     with pytest.raises(SpawnFailed, match="npm install"):
         dragoman.open(agent.name, inherit_env=False, env={"PATH": str(tmp_path)})
-    with pytest.raises(SpawnFailed, match="there is no directory"):
+    with pytest.raises(UsageError, match="cwd must be a folder that is there"):
         await agent.ask(["Never said."], "Hello.", cwd=tmp_path / "nowhere")

@@ -233,12 +233,12 @@ class Talk:
 class Turns:
     """The turns of an order, by number, and what each has answered of all that was said in it."""
 
-    def __init__(self, said: Said) -> None:
+    def __init__(self, said: Said, agent: str) -> None:
         numbers = [started.turn for started in said.everything.of(TurnStarted) if started.turn is not None]
         self.events = {n: Events([e for e in said.everything if e.turn == n]) for n in numbers}
         here = {*said.turns, *said.steers}
         self.answered = {
-            n: [name for text in events.said() for name in names(text) if name in here]
+            n: [name for text in answers(events, agent) for name in names(text) if name in here]
             for n, events in self.events.items()
         }
         self.own = {number(events): name for name, events in said.turns.items()}
@@ -248,6 +248,13 @@ class Turns:
         return self.events[n].ended.outcome
 
 
+def answers(events: Events, agent: str) -> list[str | None]:
+    """What the model said in a turn, but for what Codex cut short: for words that come meanwhile it begins anew."""
+    if agent != "codex":
+        return events.said()
+    return [message.text for message in events.of(Message, role="assistant", synthesized=False)]
+
+
 def number(events: Events) -> int:
     turn = events.one(TurnStarted).turn
     assert turn is not None
@@ -255,7 +262,7 @@ def number(events: Events) -> int:
 
 
 def check_order(said: Said, agent: str) -> None:
-    turns, interrupts = Turns(said), said.order.count("interrupt")
+    turns, interrupts = Turns(said, agent), said.order.count("interrupt")
     first, *others = turns.own
     cancelled = {name for n, name in turns.own.items() if turns.outcome(n) == "cancelled"}
     # Each prompt has a turn of its own, in the order of the prompts, and its stream is that turn.
