@@ -76,7 +76,7 @@ class TestModes:
             ("dangerous", "allow ask allow ask allow ask ask"),
             ("edits", "ask ask allow ask ask ask ask"),
             ("all", "allow allow allow allow allow allow allow"),
-            ("plan", "deny deny deny deny allow allow deny"),
+            ("plan", "allow deny deny deny allow allow deny"),
             ("never", "deny deny deny deny deny deny deny"),
         ],
     )

@@ -186,7 +186,7 @@ async def test_without_a_handler_the_answer_is_no_at_once() -> None:
     [
         ("ask", "", "", "Bash Edit Read"),
         ("dangerous", "", "", "Bash Edit Read"),
-        ("edits", "Edit", "", "Bash Read"),
+        ("edits", "", "", "Bash Edit Read"),
         ("all", "Bash Edit Read", "", ""),
         ("plan", "Read", "Bash Edit", ""),
         ("never", "", "Bash Edit Read", ""),

@@ -5,19 +5,31 @@ import shlex
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final, Literal
-from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from dragoman._model import toolnames
 from dragoman._model.commands import Answer, By
 from dragoman._model.events import PermissionOption, PermissionRequested, ToolKind
-from dragoman._policy import shellwords
+from dragoman._policy import inputs, places, shell
+from dragoman._policy.shell import ShellLine
 
 Effect = Literal["allow", "deny", "ask"]
 
 _TITLED: Final = frozenset(("run_shell_command",))
 """Tools of Gemini CLI that come over ACP without their input: the title is the command, to the letter."""
+_GLOBBING: Final = frozenset(("Glob", "glob", "GlobTool", "find_files", "file_search"))
+"""Search tools whose pattern is one of files."""
+_UNSURE: Final[frozenset[ToolKind]] = frozenset(("execute", "delete", "mcp", "other"))
+"""Kinds that promise nothing: a command in the input does not belie them."""
+_POWERSHELL: Final = frozenset(("PowerShell", "powershell", "pwsh", "cmd"))
+"""Tools whose command lines are none of a POSIX shell: nobody reads them here."""
+_HARMLESS_VARIABLES: Final = frozenset(
+    """TERM COLORTERM NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES
+    TZ CI DEBIAN_FRONTEND PYTHONUNBUFFERED PYTHONIOENCODING GEMINI_CLI CLAUDECODE""".split()
+)
+"""Variables that change how something is shown, and never what runs."""
+_PAGERS: Final = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 
 
 class Decision(Struct, frozen=True):
@@ -39,7 +51,14 @@ class Decision(Struct, frozen=True):
 class PermissionRequest:
     """A tool call that wants a permission, as rules and handlers see it. `event` is what the agent said."""
 
-    def __init__(self, event: PermissionRequested, cwd: str | None = None, files: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        event: PermissionRequested,
+        cwd: str | None = None,
+        files: Iterable[str] = (),
+        *,
+        unasked: bool = False,
+    ) -> None:
         self.event: PermissionRequested = event
         """As the agent asked."""
         self.id: str = event.request_id
@@ -51,21 +70,24 @@ class PermissionRequest:
         self.tool: str
         """The tool's name, without its MCP server."""
         self.server, self.tool = toolnames.split_mcp(event.tool_name or "")
-        self.kind: ToolKind = event.kind
-        """What sort of tool it is, as the agent names it: read, edit, execute … The command in `commands` counts for
-        more."""
         self.title: str | None = event.title
         """What the agent calls the call, for a person to read. It may say anything: decide by the rest."""
         self.reason: str | None = event.reason
         """Why the agent asks, in its own words."""
         self.options: list[PermissionOption] = event.options
         """The answers that the agent offers, where it does; `Answer(option=…)` chooses one."""
-        self.cwd: str = os.path.abspath(cwd or os.curdir)
-        """Where the session works."""
+        self.unasked: bool = unasked
+        """It is here because every call is, not because the agent found it worth a question."""
         self._files = tuple(files)
+        self._session_cwd = os.path.abspath(cwd or os.curdir)
 
     def __repr__(self) -> str:
         return f"PermissionRequest(tool={self.tool!r}, kind={self.kind!r}, input={self.input!r})"
+
+    @cached_property
+    def cwd(self) -> str:
+        """Where the session works."""
+        return self._session_cwd
 
     @cached_property
     def input(self) -> dict[str, Any]:
@@ -76,19 +98,69 @@ class PermissionRequest:
         return given if isinstance(given, dict) else {}
 
     @cached_property
-    def command(self) -> str | None:
-        """The command line, where the tool runs one; what `bash -lc '…'` runs, where it is wrapped so."""
-        command, args = self.input.get("command") or self.input.get("cmd"), self.input.get("args")
-        if isinstance(command, list):
-            return shellwords.script(shlex.join(map(str, command)))
-        if isinstance(command, str) and isinstance(args, list):
-            return shellwords.script(shlex.join((command, *map(str, args))))
-        return shellwords.script(command) if isinstance(command, str) else None
+    def kind(self) -> ToolKind:
+        """What sort of tool it is: read, edit, execute … as the agent names it, unless a command in its input shows that
+        it runs one."""
+        return self.event.kind if self._given is None or self.event.kind in _UNSURE else "execute"
+
+    # --- commands ----------------------------------------------------------------------------------------
 
     @cached_property
-    def line(self) -> shellwords.Line:
+    def _given(self) -> str | list[Any] | None:
+        """The command as the input has it."""
+        if self.event.kind == "edit" and toolnames.kind_of(self.event.tool_name or "") == "edit":
+            return None  # such as Codex' apply_patch, whose patch is called a command in some versions
+        for key in inputs.COMMAND_KEYS:
+            value = self.input.get(key)
+            if (isinstance(value, str) and value) or (isinstance(value, list) and value):
+                return value
+        return None
+
+    @cached_property
+    def _argv(self) -> list[str] | None:
+        """The command as a program and its arguments, where it is given so."""
+        given, args = self._given, self.input.get("args")
+        if isinstance(given, list):
+            return [str(word) for word in given]
+        if isinstance(given, str) and isinstance(args, list) and args:
+            return [given, *map(str, args)]
+        return None
+
+    @cached_property
+    def command(self) -> str | None:
+        """The command line, where the tool runs one; what `bash -lc '…'` runs, where it is wrapped so."""
+        if self._given is None:
+            return None
+        return shell.script(shlex.join(self._argv) if self._argv is not None else str(self._given))
+
+    @cached_property
+    def env(self) -> dict[str, str]:
+        """The variables that the command is given, beside those of the session."""
+        return inputs.environment(self.input)
+
+    @property
+    def changed_env(self) -> dict[str, str]:
+        """Those of them that may change what runs."""
+        return {name: value for name, value in self.env.items() if not _harmless(name, value)}
+
+    @cached_property
+    def runs_in(self) -> str:
+        """Where the command runs: where the session works, unless the input says another place."""
+        named = inputs.directory(self.input) if self._given is not None else None
+        return places.written_path(named, self.cwd) if named is not None else self.cwd
+
+    @cached_property
+    def line(self) -> ShellLine:
         """The command line taken apart, as far as that can be done: for rules that deny."""
-        return shellwords.parsed(self.command) if self.command is not None else shellwords.Line()
+        if self.command is None:
+            return ShellLine(commands=[], sure=False, hidden=False, files=[])
+        if self.tool in _POWERSHELL:
+            return ShellLine(commands=[[self.command]], sure=False, hidden=True, files=[])
+        several = [item for item in (self.input.get("commands"),) if isinstance(item, list) and len(item) > 1]
+        line = shell.read(self.command)
+        if several or self.changed_env:
+            return ShellLine(commands=line.commands, sure=False, hidden=line.hidden, files=line.files)
+        return line
 
     @property
     def commands(self) -> list[list[str]] | None:
@@ -96,33 +168,62 @@ class PermissionRequest:
         understood, or if no command can be seen where one must be: then nobody can be sure of it."""
         if self.command is None:
             return None if self.kind == "execute" else []
-        if self.line.opaque or not self.line.commands:
+        if not self.line.sure or not self.line.commands:
             return None
         return [list(words) for words in self.line.commands]
+
+    # --- files and hosts -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _named(self) -> list[str]:
+        """The files that it names, as they are written."""
+        globs = self.tool in _GLOBBING or (self.kind == "search" and self.tool not in toolnames.KINDS)
+        given = self.input
+        if self._given is not None:  # where a command runs is no file that it is about
+            given = {key: value for key, value in given.items() if key not in inputs.DIRECTORIES}
+        named = [*inputs.files(given, globs=globs), *self._files]
+        if self.event.blocked_path is not None:
+            named.append(self.event.blocked_path)
+        if not named and toolnames.KINDS.get(self.tool) == "search" and self.kind == "search":
+            named.append(".")  # a search tool that names no place searches where the session works
+        return named
 
     @cached_property
     def paths(self) -> list[str]:
         """The files that it names, absolute and with links followed: a link must not lead out of a rule."""
-        named = [*(location.path for location in toolnames.locations_of(self.input)), *self._files]
-        if self.event.blocked_path is not None:
-            named.append(self.event.blocked_path)
-        return list(dict.fromkeys(real_path(path, self.cwd) for path in named))
+        return list(dict.fromkeys(map(self.resolved, self._named)))
+
+    def resolved(self, path: str) -> str:
+        """A path as `paths` has it."""
+        return places.real_path(path, self.cwd) or places.written_path(path, self.cwd)
+
+    @cached_property
+    def written_paths(self) -> list[str]:
+        """The same as they are written."""
+        return list(dict.fromkeys(places.written_path(path, self.cwd) for path in self._named))
+
+    @cached_property
+    def placed(self) -> bool:
+        """It names files, and it can be told where each of them lies."""
+        return bool(self._named) and all(
+            places.real_path(path, self.cwd) is not None and not places.is_glob(path.split("/")[0])
+            for path in self._named
+        )
 
     @property
     def hosts(self) -> list[str]:
-        """The hosts of the urls that it names."""
-        url = self.input.get("url")
-        try:
-            host = urlsplit(url).hostname if isinstance(url, str) else None
-        except ValueError:
-            host = None
-        return [host] if host is not None else []
+        """The hosts of the addresses that it names."""
+        return [host for host in self._hosts if host is not None]
+
+    @property
+    def known_hosts(self) -> list[str] | None:
+        """The same; None where an address is named whose host cannot be told."""
+        return None if None in self._hosts else self.hosts
+
+    @cached_property
+    def _hosts(self) -> list[str | None]:
+        return inputs.hosts({key: value for key, value in self.input.items() if key not in inputs.COMMAND_KEYS})
 
 
-def real_path(path: str, cwd: str) -> str:
-    """Absolute, with links followed; a name that no file can have stays as it is."""
-    whole = os.path.join(cwd, os.path.expanduser(path))
-    try:
-        return os.path.realpath(whole)
-    except ValueError:  # a NUL, or half of a character
-        return os.path.normpath(whole)
+def _harmless(name: str, value: str) -> bool:
+    return name in _HARMLESS_VARIABLES or _PAGERS.get(name) == value

@@ -4,8 +4,9 @@ Agents have no common word for these modes, and Claude Code in plan mode runs a 
 mode is applied here too, whatever the agent makes of it. Rules come first and the first match wins, with two bounds:
 `plan` stays a mode that only looks, and what no rule and no mode settles is asked.
 
-A rule can only be obeyed where the agent asks: what it does of its own accord (Claude Code reads the files of its
-folder and runs `ls` without a word) it does.
+A rule can only be obeyed where the agent asks, or where every call of an agent is put before the policy (Claude Code,
+by a hook; files and terminals of the host). Then what only looks passes in the modes that ask, as it would have
+without a word: `unasked` says that a call is one of these.
 """
 
 import glob
@@ -14,59 +15,102 @@ from typing import Final
 from dragoman._model.commands import Answer
 from dragoman._model.config import Approve
 from dragoman._model.events import ToolKind
-from dragoman._policy import rulebook
+from dragoman._policy import inputs, rulebook
 from dragoman._policy.permission import Decision, Effect, PermissionRequest
-from dragoman._policy.rulebook import Rulebook
-from dragoman._policy.rules import Rule, lies_inside
+from dragoman._policy.rulebook import Found, Rulebook
+from dragoman._policy.rules import Rule, exact_input
 
 LOOKING: Final[frozenset[ToolKind]] = frozenset({"read", "search", "think", "fetch", "browse", "ask"})
-
-_ALLOWED: Final[dict[Approve, frozenset[ToolKind]]] = {"edits": frozenset({"edit"}), "plan": LOOKING}
-"""Kinds that a mode allows, unless the agent names a path that is out of bounds; edits within the folder only."""
+"""Kinds that only look: what `plan` lets pass, unless the agent names a path that is out of bounds."""
 
 _DENIED: Final[dict[Approve, str]] = {
     "plan": "Denied: this session only looks and plans (approve=plan).",
     "never": "Denied: this session allows nothing that must be asked for (approve=never).",
 }
 """Modes that deny what they do not allow, with the words for it."""
+_RANK: Final[dict[Effect, int]] = {"allow": 0, "ask": 1, "deny": 2}
+
+_COMMAND_KEYS: Final = frozenset(
+    (*inputs.COMMAND_KEYS[:2], "args", "env", "cwd", "workdir", "working_directory", "description", "timeout", "timeout_ms", "reason",
+     "outputByteLimit", "sessionId", "dir_path", "directory", "run_in_background", "is_background", "yield_time_ms", "max_output_tokens", "login")
+)  # fmt: skip
+"""Keys beside a command that do not change what it does, or that a rule has a word for."""
 
 
 class Policy:
-    """The rules and the mode of one run."""
+    """The rules and the mode of one run. The mode may be changed while it runs."""
 
     def __init__(self, mode: Approve = "ask", rules: Rulebook | None = None) -> None:
-        self.mode = mode
+        self.mode: Approve = mode
         self._rules = rules or Rulebook()
-        if mode == "dangerous":
-            self._rules = self._rules.with_chapter("approve=dangerous", rulebook.dangerous())
 
     def decide(self, request: PermissionRequest) -> Decision:
         """The effect on a call. Whether somebody is there to be asked is another question."""
-        mode = f"approve={self.mode}"
-        if self.mode == "plan" and request.kind not in LOOKING:
-            return Decision("deny", mode, _DENIED["plan"])
+        if self.mode == "plan" and request.kind not in LOOKING and self._by_mode(request).effect != "allow":
+            return self._denied()
         found = self._rules.find(request)
         if found is not None:
-            why = found.rule.message or f"Denied by a rule: {found.title}."
-            return Decision(found.effect, found.title, why if found.effect == "deny" else None)
-        within = request.event.blocked_path is None and (request.kind != "edit" or lies_inside(request))
-        if self.mode == "all" or (within and request.kind in _ALLOWED.get(self.mode, ())):
-            return Decision("allow", mode)
-        if self.mode in _DENIED:
-            return Decision("deny", mode, _DENIED[self.mode])
-        return Decision("ask", mode)
+            return _decision(found)
+        by_mode = self._by_mode(request)
+        if (by_project := self._rules.find_in_project(request)) is None:
+            return by_mode
+        stricter = _RANK[by_project.effect] > _RANK[by_mode.effect]
+        return _decision(by_project) if stricter else by_mode
 
-    def remember(self, request: PermissionRequest, answer: Answer) -> None:
-        """Hold on to an answer that was given for longer than once: `session` or `always` in `remember`."""
+    def _by_mode(self, request: PermissionRequest) -> Decision:
+        """What the mode makes of a call that no rule is about."""
+        mode = f"approve={self.mode}"
+        if self.mode == "all":
+            return Decision("allow", mode)
+        found = self._settled(request)
+        if found is not None and (found.effect == "allow" or self.mode not in _DENIED):
+            return _decision(found)
+        if self.mode == "plan" and found is None and request.kind in LOOKING and _in_bounds(request):
+            return Decision("allow", mode)
+        return self._denied() if self.mode in _DENIED else Decision("ask", mode)
+
+    def _settled(self, request: PermissionRequest) -> Found | None:
+        """What the tables of the mode say: first what is asked for in any case, then what passes."""
+        known, mode = rulebook.mode_rules(), self.mode
+        tables = []
+        if mode in ("dangerous", "plan") or request.unasked:
+            tables.append(known.looking)
+        if mode in ("dangerous", "edits"):
+            tables.append(known.editing)
+        if not tables:
+            return None
+        if request.event.blocked_path is not None:
+            return None
+        source = f"approve={mode}"
+        return next((found for rules in (known.careful, *tables) if (found := rulebook.first(rules, request, source))), None)
+
+    def _denied(self) -> Decision:
+        return Decision("deny", f"approve={self.mode}", _DENIED[self.mode])
+
+    def remember(self, request: PermissionRequest, answer: Answer) -> bool:
+        """Hold on to an answer that was given for longer than once: `session` or `always` in `remember`. False if that
+        cannot be: nobody could say what else it would cover."""
         if "always" not in answer.remember and "session" not in answer.remember:
-            return
-        rule = rule_like(request, _effect(request, answer))
+            return True
+        rule = rule_like(request, effect_of(request, answer))
+        if rule is None:
+            return False
         self._rules.remember(rule)
         if "always" in answer.remember:
             rulebook.remember_always(rule)
+        return True
 
 
-def _effect(request: PermissionRequest, answer: Answer) -> Effect:
+def _decision(found: Found) -> Decision:
+    why = found.rule.message or f"Denied by a rule: {found.title}."
+    return Decision(found.effect, found.title, why if found.effect == "deny" else None)
+
+
+def _in_bounds(request: PermissionRequest) -> bool:
+    return request.event.blocked_path is None
+
+
+def effect_of(request: PermissionRequest, answer: Answer) -> Effect:
     """What an answer comes to: an option that it names wins over its decision."""
     chosen = next((option for option in request.options if option.id == answer.option), None)
     if chosen is None:
@@ -74,13 +118,48 @@ def _effect(request: PermissionRequest, answer: Answer) -> Effect:
     return "allow" if (chosen.kind or chosen.id).startswith("allow") else "deny"
 
 
-def rule_like(request: PermissionRequest, effect: Effect) -> Rule:
-    """The narrowest rule that says the same of the same call: this command line, these files, or else this tool."""
-    rule = Rule(effect=effect, agent=glob.escape(request.agent), tool=glob.escape(request.tool))
-    if request.server is not None:
-        rule.server = glob.escape(request.server)
-    if request.command is not None:
-        rule.line = request.command
-    elif request.paths:
+# --- answers that last -------------------------------------------------------------------------------------
+
+
+def rule_like(request: PermissionRequest, effect: Effect) -> Rule | None:
+    """The narrowest rule that says the same of the same call: this command line with its variables and its folder, these
+    files, these hosts, else this very input. None if the call names none of them."""
+    rule = Rule(
+        effect=effect,
+        agent=glob.escape(request.agent),
+        kind=request.kind,
+        tool=glob.escape(request.tool),
+        server=glob.escape(request.server) if request.server is not None else [],
+    )
+    if request.command is not None and request.input.keys() <= _COMMAND_KEYS:
+        rule.line, rule.env, rule.cwd = request.command, request.env, request.runs_in
+    elif request.command is None and request.placed and not any(map(_odd, request.paths)):
         rule.path = [glob.escape(path) for path in request.paths]
+    elif request.command is None and not request.paths and request.known_hosts:
+        rule.host = [glob.escape(host) for host in request.known_hosts]
+    elif request.input or (request.server is not None and request.event.input == {}):
+        rule.input, rule.cwd = exact_input(request), request.runs_in
+    else:
+        return None
     return rule
+
+
+def _odd(path: str) -> bool:
+    """A word for a place (`secret`) cannot be meant: these are absolute."""
+    return not path.startswith("/")
+
+
+def lasting(request: PermissionRequest) -> str | None:
+    """What an answer for longer than once would cover, in words; None where none may be offered."""
+    rule = rule_like(request, "allow")
+    if rule is None:
+        return None
+    if rule.line:
+        variables = "".join(f" {name}={value}" for name, value in rule.env.items())
+        return f"{rule.line}{f' with{variables}' if variables else ''} in {rule.cwd}"
+    what = request.tool or request.kind
+    if rule.path:
+        return f"{what} on {', '.join(request.paths)}"
+    if rule.host:
+        return f"{what} on {', '.join(request.hosts)}"
+    return f"{what} with exactly this input, in {rule.cwd}"

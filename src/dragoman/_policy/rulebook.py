@@ -1,12 +1,16 @@
 """Where rules come from: a file named by hand, the user's own, the project's; and what was remembered.
 
-The order is also the rank: `--policy`, then the user's, then the project's. A project may only be stricter: what it
-allows is passed over, because a project is often somebody else's work.
+The order is also the rank: `--policy`, then the user's, then the project's. A project may only be stricter, because it is
+often somebody else's work: what it allows is passed over, and what it says counts only where it is more than would hold
+without it (allow < ask < deny).
 """
 
 import os
+import re
+import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,54 +19,76 @@ from msgspec import Struct, field
 
 from dragoman._model.errors import UsageError
 from dragoman._policy.permission import Effect, PermissionRequest
-from dragoman._policy.rules import Rule, first
+from dragoman._policy.rules import Rule, effect_on
 from dragoman._wire.jsontext import repaired
 
 PROJECT_FILE: Final = ".dragoman/policy.toml"
-DANGEROUS: Final = Path(__file__).with_name("dangerous.toml")
+MODES_FILE: Final = Path(__file__).with_name("modes.toml")
+LARGEST: Final = 1 << 20
+"""Bytes of a policy file."""
+_MOST_DOTS: Final = 100
+"""Dots on one line: each part of a dotted key costs as much as all before it."""
+_MOST_BRACKETS: Final = 100
+"""Brackets that open on one line, for the same reason."""
+_TEXT: Final = re.compile(r'"(?:\\.|[^"\\])*"|\'[^\']*\'')
 
 
 class _File(Struct, forbid_unknown_fields=True):
     rule: list[Rule] = field(default_factory=list)
 
 
+class ModeRules(Struct, forbid_unknown_fields=True):
+    """What the approve modes settle by themselves: modes.toml."""
+
+    careful: list[Rule]
+    looking: list[Rule]
+    editing: list[Rule]
+
+
 class Found(Struct, frozen=True):
-    """A rule, and where it stands."""
+    """A rule, where it stands, and what it says of a call."""
 
     rule: Rule
     source: str
     number: int
-
-    @property
-    def effect(self) -> Effect:
-        return self.rule.effect
+    effect: Effect
 
     @property
     def title(self) -> str:
-        return f"{self.rule.name or f'rule {self.number}'} ({self.source})"
+        unsure = "" if self.effect == self.rule.effect else ", not sure"
+        return f"{self.rule.name or f'rule {self.number}'} ({self.source}{unsure})"
 
 
 class Rulebook:
-    """Rules of several sources, in their order."""
+    """Rules of several sources, in their order; `project` holds those that can only be stricter."""
 
-    def __init__(self, *chapters: tuple[str, list[Rule]]) -> None:
+    def __init__(self, *chapters: tuple[str, list[Rule]], project: Iterable[Rule] = ()) -> None:
         self._chapters = list(chapters)
+        self._project = [rule for rule in project if rule.effect != "allow"]
         self._session: list[Rule] = []
 
     def find(self, request: PermissionRequest) -> Found | None:
         """The first rule about this; what was remembered for this session comes first."""
         for source, rules in (("this session", self._session), *self._chapters):
-            rule = first(rules, request)
-            if rule is not None:
-                return Found(rule, source, rules.index(rule) + 1)
+            if (found := first(rules, request, source)) is not None:
+                return found
         return None
+
+    def find_in_project(self, request: PermissionRequest) -> Found | None:
+        """The first rule of the project about this."""
+        return first(self._project, request, "the project's policy")
 
     def remember(self, rule: Rule) -> None:
         """For the rest of the session."""
         self._session.insert(0, rule)
 
-    def with_chapter(self, source: str, rules: list[Rule]) -> "Rulebook":
-        return Rulebook(*self._chapters, (source, rules))
+
+def first(rules: Iterable[Rule], request: PermissionRequest, source: str) -> Found | None:
+    """The first rule that says something of this."""
+    for number, rule in enumerate(rules, 1):
+        if (effect := effect_on(rule, request)) is not None:
+            return Found(rule, source, number, effect)
+    return None
 
 
 def user_file(variables: Mapping[str, str] | None = None) -> Path:
@@ -78,28 +104,49 @@ def load(cwd: str | None = None, extra: str | None = None) -> Rulebook:
     if extra is not None:
         chapters.append((extra, read(Path(extra), must_exist=True)))
     chapters.append(("your policy", read(user_file())))
-    project = read(Path(cwd or os.curdir) / PROJECT_FILE)
-    chapters.append(("the project's policy", [rule for rule in project if rule.effect != "allow"]))
-    return Rulebook(*chapters)
+    return Rulebook(*chapters, project=read(Path(cwd or os.curdir) / PROJECT_FILE))
 
 
-def dangerous() -> list[Rule]:
-    return read(DANGEROUS, must_exist=True)
+@lru_cache(maxsize=1)
+def mode_rules() -> ModeRules:
+    return msgspec.convert(tomllib.loads(MODES_FILE.read_text(encoding="utf-8")), ModeRules)
 
 
 def read(path: Path, *, must_exist: bool = False) -> list[Rule]:
     """The rules in a file. A file that is not right is an error, never an empty policy."""
     try:
-        content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = tomllib.loads(_bounded(_content(path)))
         return msgspec.convert(content, _File).rule
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         if must_exist:
             raise UsageError(f"there is no policy file {path}") from None
         return []
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"the policy {path} cannot be read: {error}") from None
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (ValueError, RecursionError) as error:  # those of tomllib and msgspec among them
         raise UsageError(f"the policy {path} is not right: {error}") from None
+
+
+def _content(path: Path) -> str:
+    """The text of a regular file of a bearable size: a project's may be a link to a device, or a pipe."""
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(file, "rb") as stream:
+        about = os.fstat(file)
+        if not stat.S_ISREG(about.st_mode):
+            raise OSError("it is no regular file")
+        data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise OSError(f"it has more than {LARGEST} bytes")
+    return data.decode()
+
+
+def _bounded(text: str) -> str:
+    """The same text. Raises ValueError if reading it would take too long."""
+    for number, whole in enumerate(text.split("\n"), 1):
+        line = _TEXT.sub("", whole)
+        if line.count(".") > _MOST_DOTS or line.count("[") + line.count("{") > _MOST_BRACKETS:
+            raise ValueError(f"line {number} has too many dots or brackets")
+    return text
 
 
 def remember_always(rule: Rule, path: Path | None = None) -> Path:
@@ -121,5 +168,7 @@ def _written(rule: Rule) -> bytes:
 
 
 def _toml(value: Any) -> bytes:
-    """A string or a list of strings; JSON's way of writing them is TOML's too, but for one character."""
+    """A text, a list of texts, or texts by name; JSON's way of writing a text is TOML's too, but for one character."""
+    if isinstance(value, dict):
+        return b"{%s}" % b", ".join(b"%s = %s" % (_toml(name), _toml(item)) for name, item in value.items())
     return msgspec.json.encode(repaired(value)).replace(b"\x7f", b"\\u007f")

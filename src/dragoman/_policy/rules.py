@@ -7,39 +7,26 @@
     effect = "allow"
 
 First match wins. Every condition that a rule names must hold; of a list, one member is enough. A rule that allows
-by `command` or `path` must be sure: *every* command of the line begins with one of its prefixes and nothing is
-hidden in it; *every* path lies where it says. A rule that denies or asks needs to find only one.
+by `command`, `path` or `host` must be sure: *every* command of the line begins with one of its prefixes and nothing is
+hidden in it; *every* path lies where it says. A rule that denies or asks needs to find only one; where a command's name
+is hidden, it may be the one, and somebody is asked.
 """
 
 import fnmatch
-import os
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+import json
+from collections.abc import Iterator
 from typing import Any, Final
 
 from msgspec import Struct, field
 
 from dragoman._model.events import ToolKind
-from dragoman._policy import shellwords
-from dragoman._policy.permission import Effect, PermissionRequest, real_path
+from dragoman._policy import inputs, looking, places, shell
+from dragoman._policy.permission import Effect, PermissionRequest
 
-SECRETS: Final = (
-    ".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.kdbx", "id_rsa*", "id_dsa*", "id_ecdsa*",
-    "id_ed25519*", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials", ".htpasswd",
-    "credentials", "credentials.json", "credentials.toml", "secrets.*", "*.secret", "service-account*.json",
-    "known_hosts", "authorized_keys", "shadow", "gshadow", ".bash_history", ".zsh_history",
-)  # fmt: skip
-SECRET_FOLDERS: Final = (
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    ".azure",
-    ".config/gcloud",
-    ".password-store",
-)
-"""Files and folders that hold secrets on most machines: what `path = "secret"` means."""
+LOOKING: Final = "looking"
+"""In `command`: every command only looks, by the table of looking.toml."""
+NONE: Final = "none"
+"""In `command`: the call names no command."""
 
 
 class Rule(Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -53,11 +40,18 @@ class Rule(Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True)
     tool: list[str] | str = field(default_factory=list)
     """Glob of the tool's name."""
     path: list[str] | str = field(default_factory=list)
-    """inside, outside (of the working directory), secret, or a glob below the working directory or from `/`."""
+    """inside, outside (of the working directory), secret, protected, build, public, or a glob below the working directory
+    or from `/`."""
     command: list[str] | str = field(default_factory=list)
-    """What a command begins with, word by word."""
+    """What a command begins with, word by word; looking (it only looks), or none (no command is named)."""
     line: list[str] | str = field(default_factory=list)
     """A command line to the letter, all of it."""
+    env: dict[str, str] = field(default_factory=dict)
+    """With `line`: exactly the variables that it is given."""
+    cwd: str | None = None
+    """Exactly the folder where it runs, or where the session works."""
+    input: str | None = None
+    """The whole input, to the letter, as JSON with its keys in order."""
     server: list[str] | str = field(default_factory=list)
     """Glob of the MCP server's name."""
     host: list[str] | str = field(default_factory=list)
@@ -66,22 +60,39 @@ class Rule(Struct, kw_only=True, omit_defaults=True, forbid_unknown_fields=True)
     """Told to the agent with a denial."""
 
 
-def first(rules: Iterable[Rule], request: PermissionRequest) -> Rule | None:
-    """The first rule that is about this."""
-    return next((rule for rule in rules if matches(rule, request)), None)
+def effect_on(rule: Rule, request: PermissionRequest) -> Effect | None:
+    """What a rule says of a call; None if it is about something else. A rule that denies a command says "ask" of a line in
+    which a name is hidden."""
+    if not _others(rule, request):
+        return None
+    if not rule.command or _command(rule, request):
+        return rule.effect
+    return "ask" if rule.effect != "allow" and request.line.hidden else None
 
 
 def matches(rule: Rule, request: PermissionRequest) -> bool:
+    """Whether a rule is about a call."""
+    return _others(rule, request) and (not rule.command or _command(rule, request))
+
+
+def _others(rule: Rule, request: PermissionRequest) -> bool:
+    """All conditions but `command`."""
     return (
         _glob(rule.agent, request.agent)
-        and (not rule.kind or request.kind in _several(rule.kind))
+        and (not rule.kind or _kind(rule, request))
         and _glob(rule.tool, request.tool)
         and _glob(rule.server, request.server)
-        and (not rule.host or any(_glob(rule.host, host) for host in request.hosts))
-        and (not rule.command or _command(rule, request))
-        and (not rule.line or request.command in _several(rule.line))
+        and (not rule.host or _host(rule, request))
+        and (not rule.line or _line(rule, request))
+        and (rule.cwd is None or rule.cwd == request.runs_in)
+        and (rule.input is None or rule.input == exact_input(request))
         and (not rule.path or _path(rule, request))
     )
+
+
+def exact_input(request: PermissionRequest) -> str:
+    """The input of a call as a rule has it."""
+    return json.dumps(request.input, sort_keys=True, ensure_ascii=True, default=str)
 
 
 def _several(value: Any) -> list[str]:
@@ -93,11 +104,35 @@ def _glob(patterns: list[str] | str, value: str | None) -> bool:
     return not wanted or (value is not None and any(fnmatch.fnmatchcase(value, glob) for glob in wanted))
 
 
+def _kind(rule: Rule, request: PermissionRequest) -> bool:
+    """What the agent calls it counts for a rule that denies or asks, beside what it is."""
+    wanted = _several(rule.kind)
+    return request.kind in wanted or (rule.effect != "allow" and request.event.kind in wanted)
+
+
+def _host(rule: Rule, request: PermissionRequest) -> bool:
+    if rule.effect == "allow":
+        known = request.known_hosts
+        return bool(known) and request.command is None and all(_glob(rule.host, host) for host in known or ())
+    in_commands = (host for host in inputs.hosts({"url": request.command or ""}) if host is not None)
+    return any(_glob(rule.host, host) for host in (*request.hosts, *in_commands))
+
+
 # --- commands -------------------------------------------------------------------------------------------
 
 
+def _line(rule: Rule, request: PermissionRequest) -> bool:
+    same = request.command in _several(rule.line)
+    return same and (rule.effect != "allow" or request.env == rule.env)
+
+
 def _command(rule: Rule, request: PermissionRequest) -> bool:
-    prefixes = [shellwords.words(prefix) for prefix in _several(rule.command)]
+    wanted = _several(rule.command)
+    if NONE in wanted and request.command is None:
+        return True
+    if LOOKING in wanted and looking.only_looks(request.line, request.cwd, request.runs_in):
+        return True
+    prefixes = [shell.words(prefix) for prefix in wanted if prefix not in (NONE, LOOKING)]
     if rule.effect == "allow":
         sure = request.commands
         return bool(sure) and all(any(_begins(words, prefix) for prefix in prefixes) for words in sure or ())
@@ -117,56 +152,32 @@ def _bare(words: list[str]) -> list[str]:
 
 
 def _path(rule: Rule, request: PermissionRequest) -> bool:
-    wanted, paths = _several(rule.path), request.paths
+    wanted = _several(rule.path)
     if rule.effect == "allow":
-        return bool(paths) and all(any(_lies(path, place, request.cwd) for place in wanted) for path in paths)
-    found = [*paths, *_words_like_paths(request)]
-    return any(_lies(path, place, request.cwd) for path in found for place in wanted)
+        return (
+            request.placed
+            and request.command is None
+            and all(any(places.lies(path, place, request.cwd) for place in wanted) for path in request.paths)
+        )
+    if any(_lies(path, place, request) for path in (*request.paths, *request.written_paths) for place in wanted):
+        return True
+    return any(_may_lie(word, place, request) for word in _words_like_paths(request) for place in wanted)
+
+
+def _lies(path: str, place: str, request: PermissionRequest) -> bool:
+    if places.is_glob(path):
+        return places.may_lie(path, place, request.cwd, [request.cwd])
+    return places.lies(path, place, request.cwd)
+
+
+def _may_lie(word: str, place: str, request: PermissionRequest) -> bool:
+    bases = looking.folders(request.line, request.runs_in) or [request.runs_in]
+    return places.may_lie(word, place, request.cwd, bases)
 
 
 def _words_like_paths(request: PermissionRequest) -> Iterator[str]:
-    """Words of a command that may be files: enough for a rule that denies."""
-    for words in request.line.commands:
-        for word in words[1:]:
-            name = word.split("=", 1)[-1].lstrip("@")
-            if name and not name.startswith("-"):
-                yield real_path(name, request.cwd)
-
-
-def lies_inside(request: PermissionRequest) -> bool:
-    """Whether it names no file outside the working directory."""
-    return all(_lies(path, "inside", request.cwd) for path in request.paths)
-
-
-def _lies(path: str, place: str, cwd: str) -> bool:
-    if place == "inside":
-        return Path(path).is_relative_to(os.path.realpath(cwd))
-    if place == "outside":
-        return not Path(path).is_relative_to(os.path.realpath(cwd))
-    if place == "secret":
-        return is_secret(path)
-    pattern = os.path.expanduser(place)
-    if not os.path.isabs(pattern):
-        pattern = os.path.join(os.path.realpath(cwd), pattern)
-    return _under(path, pattern)
-
-
-def is_secret(path: str) -> bool:
-    name = os.path.basename(path)
-    folders = f"{os.path.dirname(path)}/"
-    return any(fnmatch.fnmatchcase(name, glob) for glob in SECRETS) or any(
-        f"/{folder}/" in folders for folder in SECRET_FOLDERS
-    )
-
-
-def _under(path: str, pattern: str) -> bool:
-    """`*` stays within one folder, `**` does not."""
-    return _parts(path.split("/"), pattern.split("/"))
-
-
-def _parts(path: list[str], pattern: list[str]) -> bool:
-    if not pattern:
-        return not path
-    if pattern[0] == "**":
-        return any(_parts(path[start:], pattern[1:]) for start in range(len(path) + 1))
-    return bool(path) and fnmatch.fnmatchcase(path[0], pattern[0]) and _parts(path[1:], pattern[1:])
+    """Words that may be files, in a command and under any key of the input: enough for a rule that denies."""
+    for word in (*request.line.files, *inputs.mentioned(request.input)):
+        yield word
+        if ":" in word:
+            yield from (part for part in word.split(":") if part)

@@ -15,7 +15,8 @@ from dragoman._model.commands import Answer, AnswerQuestion, By, Reply, Response
 from dragoman._model.errors import DragomanError
 from dragoman._model.events import HostCalled, PermissionRequested, QuestionAsked, Request
 from dragoman._policy.permission import PermissionRequest
-from dragoman._policy.policy import Policy
+from dragoman._policy.policy import Policy, effect_of
+from dragoman._runtime.host.grants import Grants
 from dragoman._runtime.host.host import Host, Place, Refused
 from dragoman._runtime.run import Run
 from dragoman._runtime.streams import EventStream
@@ -74,6 +75,7 @@ class Requests:
         self._handlers = handlers
         self.hosts: dict[str | None, Host] = {}
         """Those of the sessions, by id; under None that of a session which has the run to itself."""
+        self._grants = Grants()
 
     def attend(self, requests: Sequence[Request]) -> None:
         """These want an answer: at once where no one needs to be asked, else in a task of its own."""
@@ -107,9 +109,12 @@ class Requests:
         event = pending.event
         if request is None and isinstance(event, PermissionRequested):
             request = self._permission(event, self.hosts.get(event.session) or self.hosts.get(None))
+        changes = self._run.ledger.tool_changes(event.session, event.call_id) if request is not None else []
         self._run.say(response)
         if request is not None and isinstance(response, Answer):
             self._remember(request, response)
+            if effect_of(request, response) == "allow" and response.updated_input is None:
+                self._grants.add(request, changes)
         return True
 
     # --- answers -----------------------------------------------------------------------------------------
@@ -132,7 +137,8 @@ class Requests:
         if not answer.remember:
             return
         try:
-            self._policy.remember(request, answer)
+            if not self._policy.remember(request, answer):
+                log.warning("the answer holds this once only: the call names nothing that a rule could be about")
         except OSError as error:
             log.warning("the answer holds for this session only: %s", error)
 
@@ -185,12 +191,17 @@ class Requests:
                 self._respond(call, reply, call)
 
     async def _denial(self, call: HostCalled, host: Host) -> Reply | None:
-        """Why a call is refused; None if it is allowed. Writing a file and running a command need the same permission
-        as a tool that does it; where the tool that makes the call has got it, that is enough."""
-        event = host.permission(call)
-        if event is None or self._run.ledger.tool_allowed(call.session, call.call_id):
+        """Why a call is refused; None if it is allowed. Reading or writing a file and running a command need the same
+        permission as a tool that does it; where the tool that makes the call has got it for the same, that is enough."""
+        try:
+            event = host.permission(call)
+        except Refused as refusal:
+            return Reply(error=str(refusal))
+        if event is None:
             return None
-        request, approve = self._permission(event, host), self._handlers.approve
+        request, approve = PermissionRequest(event, host.cwd, unasked=True), self._handlers.approve
+        if self._grants.cover(request, await host.current_text(call)):
+            return None
         answer: Response | None = self._policy.decide(request).answer()
         if answer is None:
             answer = await self._response(approve, event, request) if approve is not None else _nobody(event)

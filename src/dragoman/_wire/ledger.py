@@ -41,12 +41,14 @@ class Tool(Struct):
     """A permission that it needs was denied."""
     paths: list[str] = field(default_factory=list)
     """The files that it is known to be about: its locations, and the changes that it proposed."""
+    changes: list[ev.FileChanged] = field(default_factory=list)
+    """The changes that it proposed."""
 
 
 class Book:
     """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
 
-    __slots__ = ("allowed", "blocks", "ended_tools", "facts", "tools", "turn")
+    __slots__ = ("blocks", "ended_tools", "facts", "tools", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
@@ -56,8 +58,6 @@ class Book:
         self.tools: dict[tuple[str, bool], Tool] = {}
         self.ended_tools: set[tuple[str, bool]] = set()
         """Tools that have ended: what is said of them now is late."""
-        self.allowed: set[str] = set()
-        """Calls for which a permission was given in this turn."""
         self.blocks = TextBlocks()
 
 
@@ -329,14 +329,15 @@ class Ledger:
         """Whether a permission for this call is being asked."""
         return any(pending.event.call_id == call_id for pending in self.requests.values())
 
-    def tool_allowed(self, session: str | None, call_id: str | None) -> bool:
-        """Whether a permission for this call was given in the session's open turn."""
-        return call_id is not None and call_id in self._books[session].allowed
-
     def tool_paths(self, session: str | None, call_id: str | None) -> list[str]:
         """The files that the open call is known to be about."""
         tool = self._books[session].tools.get((call_id or "", False))
         return tool.paths if tool is not None else []
+
+    def tool_changes(self, session: str | None, call_id: str | None) -> list[ev.FileChanged]:
+        """The changes to files that the open call has proposed."""
+        tool = self._books[session].tools.get((call_id or "", False))
+        return tool.changes if tool is not None else []
 
     def discard(self, doomed: Callable[[BlockKey], bool]) -> list[str]:
         """A retry replaces these open blocks: they get no message. Returns the ids of their messages."""
@@ -427,7 +428,6 @@ class Ledger:
             self._close_tools(event.session, book, "cancelled" if event.outcome == "cancelled" else None)
         self._emit(event)
         self.open_turns.discard(event.session)
-        book.allowed.clear()
         self._outcome = event.outcome
         if event.usage is not None:
             self._usage = added(self._usage, event.usage) if self._usage is not None else event.usage
@@ -533,6 +533,7 @@ class Ledger:
         tool = self._books[event.session].tools.get((event.call_id or "", event.replay))
         if tool is not None and event.phase == "proposed":
             tool.paths += [path for path in (event.path, event.move_to) if path is not None]
+            tool.changes.append(event)
         self._emit(event)
 
     def _subagent_started(self, event: ev.SubagentStarted) -> None:
@@ -610,8 +611,6 @@ class Ledger:
             tool = book.tools.get((call_id, False))
             if event.outcome == "denied" and tool is not None:
                 tool.denied = True
-            elif event.outcome == "allowed":
-                book.allowed.add(call_id)
         self._emit(event)
 
     def _question_answered(self, event: ev.QuestionAnswered) -> None:

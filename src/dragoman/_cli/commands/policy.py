@@ -57,7 +57,7 @@ def test(
 @click.option("--cwd", default=".", show_default=True)
 def where(cwd: str) -> None:
     """Say which files the rules are read from."""
-    for path in (rulebook.user_file(), f"{cwd}/{rulebook.PROJECT_FILE}", rulebook.DANGEROUS):
+    for path in (rulebook.user_file(), f"{cwd}/{rulebook.PROJECT_FILE}", rulebook.MODES_FILE):
         click.echo(path)
 
 

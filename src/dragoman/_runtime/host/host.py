@@ -1,5 +1,6 @@
 """The host: files and terminals that an agent asks its client for, within the session's directories."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final
@@ -10,7 +11,7 @@ from anyio.abc import TaskGroup
 
 from dragoman._model.events import HostCalled, PermissionRequested, ToolKind
 from dragoman._runtime.host.files import Files, Refused
-from dragoman._runtime.host.terminals import Terminals
+from dragoman._runtime.host.terminals import Terminals, executed
 
 __all__ = ["OFFERS", "Host", "Place", "Refused"]
 
@@ -18,7 +19,7 @@ OFFERS: Final = frozenset(("fs", "terminal"))
 """What a client that has a host can say it offers."""
 
 _METHODS: Final[dict[str, ToolKind | None]] = {
-    "fs/read_text_file": None,
+    "fs/read_text_file": "read",
     "fs/write_text_file": "edit",
     "terminal/create": "execute",
     "terminal/output": None,
@@ -53,6 +54,7 @@ class Host:
         self.cwd: str | None = roots[0] if roots else None
         """Where the session works."""
         self._files = Files(roots)
+        self._env = env
         self._terminals = Terminals(self._files, env)
         self._read_only = read_only
         self._queues: dict[str, anyio.Event] = {}
@@ -70,17 +72,21 @@ class Host:
         return place
 
     def permission(self, call: HostCalled) -> PermissionRequested | None:
-        """The permission that a call needs, if any."""
+        """The permission that a call needs, if any. Its input is what would be done: of a command, the line that is really
+        executed. Raises Refused for what cannot be done."""
         kind = _METHODS[call.method]
         if kind is None:
             return None
+        input = self._executed(call.params) if kind == "execute" else call.params
+        if kind != "execute":
+            self._files.real(_needed(call.params, "path"))
         return PermissionRequested(
             request_id=call.request_id,
             call_id=call.call_id,
             tool_name=call.method,
             kind=kind,
-            input=call.params,
-            title=_text(call.params, "path") or _command(call.params),
+            input=input,
+            title=_text(input, "path") or _text(input, "command"),
             session=call.session,
             turn=call.turn,
             agent=call.agent,
@@ -88,10 +94,25 @@ class Host:
             synthesized=True,
         )
 
+    def _executed(self, params: Any) -> dict[str, Any]:
+        """What is executed for a terminal/create, as the input of a tool has it."""
+        env, where = _env(params), self._files.real(_text(params, "cwd") or ".")
+        argv = executed(_needed(params, "command"), _args(params), {**self._env, **env}, where)
+        line = argv[2] if argv[:2] == ["/bin/sh", "-c"] and len(argv) == 3 else shlex.join(argv)
+        return {"command": line, "cwd": where, **({"env": env} if env else {})}
+
+    async def current_text(self, call: HostCalled) -> str | None:
+        """The text of the file that a call would write, as it is; None if there is none, or it writes none."""
+        path = _text(call.params, "path") if call.method == "fs/write_text_file" else None
+        try:
+            return await to_thread.run_sync(self._files.read, path) if path is not None else None
+        except Refused:
+            return None
+
     async def do(self, call: HostCalled, tasks: TaskGroup) -> dict[str, Any]:
         """The answer to a call that is allowed. Raises Refused."""
         params, files, terminals = call.params, self._files, self._terminals
-        if self._read_only and _METHODS[call.method] is not None:
+        if self._read_only and _METHODS[call.method] not in (None, "read"):
             raise Refused("Denied: this session is read-only.")
         if call.method == "fs/read_text_file":
             path, line, limit = _needed(params, "path"), _count(params, "line"), _count(params, "limit")
@@ -102,8 +123,8 @@ class Host:
         if call.method == "terminal/create":
             terminal = terminals.create(
                 _needed(params, "command"),
-                [item for item in _items(params, "args") if isinstance(item, str)],
-                env={_needed(item, "name"): _needed(item, "value") for item in _items(params, "env")},
+                _args(params),
+                env=_env(params),
                 cwd=_text(params, "cwd"),
                 limit=_count(params, "outputByteLimit"),
             )
@@ -126,9 +147,12 @@ class Host:
         await self._terminals.close()
 
 
-def _command(params: Any) -> str | None:
-    words = [_text(params, "command"), *(item for item in _items(params, "args") if isinstance(item, str))]
-    return " ".join(word for word in words if word) or None
+def _args(params: Any) -> list[str]:
+    return [item for item in _items(params, "args") if isinstance(item, str)]
+
+
+def _env(params: Any) -> dict[str, str]:
+    return {_needed(item, "name"): _needed(item, "value") for item in _items(params, "env")}
 
 
 def _needed(params: Any, key: str) -> str:

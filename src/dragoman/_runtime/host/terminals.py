@@ -42,7 +42,7 @@ class Terminals:
         variables = {**self._env, **env}
         try:
             popen = subprocess.Popen(
-                _argv(command, args, variables, where),
+                executed(command, args, variables, where),
                 bufsize=0,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -72,8 +72,9 @@ class Terminals:
             await terminal.release()
 
 
-def _argv(command: str, args: Sequence[str], env: Mapping[str, str], cwd: str) -> list[str]:
-    """A program and its arguments; one text that names no program is for the shell."""
+def executed(command: str, args: Sequence[str], env: Mapping[str, str], cwd: str) -> list[str]:
+    """What is run for a call: a program and its arguments; one text that names no program is for the shell. `env`
+    is all that the program sees of the environment, `cwd` where it runs."""
     program = os.path.join(cwd, command) if os.path.dirname(command) else command
     if args or shutil.which(program, path=env.get("PATH", os.defpath)):
         return [command, *args]
