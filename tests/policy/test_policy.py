@@ -1,6 +1,8 @@
 """What a policy says of a call: rules first, then the mode, then whoever can be asked."""
 
+import fnmatch
 import json
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,10 +11,11 @@ import pytest
 from dragoman._model import toolnames
 from dragoman._model.commands import Answer
 from dragoman._model.config import APPROVE_MODES, Approve
+from dragoman._model.errors import UsageError
 from dragoman._model.events import PermissionOption, PermissionRequested, PermissionResolved
-from dragoman._policy import rulebook
+from dragoman._policy import places, rulebook
 from dragoman._policy.permission import PermissionRequest
-from dragoman._policy.policy import Policy, rule_like
+from dragoman._policy.policy import Policy, lasting, rule_like
 from dragoman._policy.rulebook import Rulebook
 from dragoman._policy.rules import Rule, matches
 from dragoman._runtime.connection import Connection
@@ -322,3 +325,217 @@ async def test_rules_are_about_the_folder_of_the_session_that_asks(tmp_path: Pat
         one, two = [await agent.session(tmp_path / name) for name in ("one", "two")]
         assert await decided(one, order) == [("allowed", "policy", "rule 1 (mine)")]
         assert await decided(two, order) == [("denied", "policy", "approve=never")]
+
+
+# --- hostile agents, projects and files ------------------------------------------------------------------------
+
+
+class TestLasting:
+    """An answer that lasts covers what was asked and nothing else; where nobody can say what that is, none is offered."""
+
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            PermissionRequested(request_id="r1", kind="execute", title="npm test", agent="acp"),
+            PermissionRequested(request_id="r1", kind="execute", title="npm test", input={}, agent="acp"),
+            PermissionRequested(
+                request_id="r1", tool_name="execute", kind="execute", title="npm test", agent="acp"
+            ),
+            PermissionRequested(request_id="r1", agent="acp"),
+            PermissionRequested(request_id="r1", kind="edit", title="a.py", agent="acp"),
+        ],
+    )
+    def test_nothing_is_offered_for_what_is_not_known(
+        self, asked: PermissionRequested, work: Path, config: Path
+    ) -> None:
+        policy = Policy()
+        assert lasting(at(work, asked)) is None
+        assert not policy.remember(at(work, asked), Answer(decision="allow", remember=["always"]))
+        assert settled(policy, work, asked) is None
+        assert not config.exists()
+
+    @pytest.mark.parametrize(
+        ("asked", "others"),
+        [
+            (request("Bash", command="npm test"), [request("Bash", command="npm test", env={"PATH": "."})]),
+            (request("Bash", command="npm test"), [request("Bash", command="npm test", cwd="/")]),
+            (request("Bash", command="npm test"), [request("Bash", command="npm test", run_as="root")]),
+            (
+                request("terminal/create", command="npm", args=["test"], env=[{"name": "A", "value": "1"}]),
+                [
+                    request(
+                        "terminal/create", command="npm", args=["test"], env=[{"name": "A", "value": "2"}]
+                    ),
+                    request("terminal/create", command="npm", args=["test"]),
+                    request("terminal/create", command="npm", args=["test", "x"]),
+                ],
+            ),
+            (request("run", script="npm test"), [request("run", script="rm -rf ~"), request("run")]),
+            (request("write", thing="a"), [request("write", thing="b"), request("write", thing="a", more=1)]),
+            (
+                request("WebFetch", url="https://docs.example.com/a", prompt="x"),
+                [
+                    request("WebFetch", url="https://evil.example.com/a", prompt="x"),
+                    request("WebFetch", url="https://docs.example.com\\@evil.org/", prompt="x"),
+                    request("WebFetch", prompt="x"),
+                ],
+            ),
+            (
+                request("web_fetch", prompt="read https://a.example and https://b.example"),
+                [request("web_fetch", prompt="read https://a.example and https://evil.example")],
+            ),
+            (request("mcp__db__query", sql="select 1"), [request("mcp__db__query", sql="drop table x")]),
+            (
+                request("mcp__fs__delete", path="a.py"),
+                [request("mcp__fs__delete", path="b.py"), request("mcp__fs__delete")],
+            ),
+        ],
+    )
+    def test_the_same_and_no_other(
+        self, asked: PermissionRequested, others: list[PermissionRequested], work: Path, config: Path
+    ) -> None:
+        assert lasting(at(work, asked)) is not None
+        policy = Policy()
+        assert policy.remember(at(work, asked), Answer(decision="allow", remember=["always"]))
+        for known in (policy, Policy("ask", rulebook.load(str(work)))):
+            assert effects(known, work, asked) == ["allow"]
+            assert effects(known, work, *others) == ["ask"] * len(others)
+
+    def test_another_kind_is_another_call(self, work: Path) -> None:
+        policy = Policy()
+        read = PermissionRequested(request_id="r1", kind="read", input={"path": "a.py"}, agent="acp")
+        write = PermissionRequested(request_id="r1", kind="edit", input={"path": "a.py"}, agent="acp")
+        policy.remember(at(work, read), Answer(decision="allow", remember=["session"]))
+        assert effects(policy, work, read, write) == ["allow", "ask"]
+
+    @pytest.mark.parametrize(
+        ("asked", "words"),
+        [
+            (RM, "rm x in {work}"),
+            (request("shell", command="npm test", cwd="/srv", env={"A": "1"}), "npm test with A=1 in /srv"),
+            (EDIT, "Edit on {work}/a.py"),
+            (FETCH, "WebFetch on example.com"),
+            (request("run", script="x"), "run with exactly this input, in {work}"),
+        ],
+    )
+    def test_what_it_covers_is_said(self, asked: PermissionRequested, words: str, work: Path) -> None:
+        assert lasting(at(work, asked)) == words.format(work=work)
+
+
+class TestProject:
+    """A repository's own policy: it can be stricter, and it cannot stall."""
+
+    def policy(self, mode: Approve, work: Path, rules: str) -> Policy:
+        (work / ".dragoman").mkdir(exist_ok=True)
+        (work / ".dragoman" / "policy.toml").write_text(rules)
+        return Policy(mode, rulebook.load(str(work)))
+
+    @pytest.mark.parametrize(
+        ("mode", "ask", "deny"),
+        [
+            ("never", "deny", "deny"),
+            ("plan", "deny", "deny"),
+            ("ask", "ask", "deny"),
+            ("edits", "ask", "deny"),
+            ("dangerous", "ask", "deny"),
+            ("all", "ask", "deny"),
+        ],
+    )
+    def test_it_can_only_make_things_stricter(self, mode: Approve, ask: str, deny: str, work: Path) -> None:
+        for effect, expected in (("allow", effects(Policy(mode), work, RM)[0]), ("ask", ask), ("deny", deny)):
+            policy = self.policy(mode, work, f'[[rule]]\ncommand = "rm"\neffect = "{effect}"\n')
+            assert effects(policy, work, RM) == [expected]
+
+    def test_your_own_rules_come_first(self, work: Path, config: Path) -> None:
+        config.parent.mkdir(parents=True)
+        config.write_text('[[rule]]\ncommand = "rm"\neffect = "allow"\n')
+        assert effects(self.policy("ask", work, '[[rule]]\ncommand = "rm"\neffect = "deny"\n'), work, RM) == [
+            "allow"
+        ]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "x = " + "[" * 50_000,
+            "x = " + "{a=" * 50_000,
+            "a" + ".a" * 50_000 + " = 1\n",
+            "[" + "a." * 50_000 + "a]\n",
+            "x = {" + "a." * 50_000 + "a = 1}\n",
+            "#" * (2 << 20),
+            '[[rule]]\neffect = "deny"\n' * 60_000,
+        ],
+        ids=["brackets", "braces", "dots", "header", "inline", "size", "rules"],
+    )
+    def test_a_file_that_would_take_for_ever_is_an_error(self, text: str, work: Path) -> None:
+        with pytest.raises(UsageError, match=r"policy\.toml"):
+            self.policy("ask", work, text)
+
+    def test_no_regular_file(self, work: Path) -> None:
+        (work / ".dragoman").mkdir()
+        for make in (lambda path: path.symlink_to("/dev/zero"), os.mkfifo, lambda path: path.mkdir()):
+            path = work / ".dragoman" / "policy.toml"
+            make(path)
+            with pytest.raises(UsageError, match=r"regular file|Is a directory"):
+                rulebook.load(str(work))
+            path.rmdir() if path.is_dir() else path.unlink()
+
+    def test_dots_and_brackets_in_texts_are_no_matter(self, work: Path) -> None:
+        line = "echo " + "." * 500 + "[" * 500
+        rule = rule_like(at(work, request("Bash", command=line)), "allow")
+        assert rule is not None
+        rulebook.remember_always(rule)
+        assert effects(Policy("ask", rulebook.load(str(work))), work, request("Bash", command=line)) == [
+            "allow"
+        ]
+
+    def test_globs_take_linear_time(self, work: Path) -> None:
+        """Each part of the pattern looks at each part of the path once: counted, not timed."""
+        looks = 0
+        whole = fnmatch.fnmatchcase
+
+        def counted(name: str, glob: str) -> bool:
+            nonlocal looks
+            looks += 1
+            return whole(name, glob)
+
+        path, pattern = "/" + "a/" * 100 + "b", "/" + "**/a/" * 30 + "c"
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(fnmatch, "fnmatchcase", counted)
+            assert not places.matches(path, pattern)
+        assert looks < 100 * 62
+
+
+class TestHidden:
+    """A name that cannot be read may be the one that a rule denies: somebody is asked."""
+
+    BOOK = Rulebook(("mine", [Rule(effect="deny", command="rm", name="keep")]))
+
+    @pytest.mark.parametrize(
+        ("line", "effect"),
+        [
+            ("rm x", "deny"),
+            ("timeout 5 sh -c 'rm x'", "deny"),
+            ("$x y", "ask"),
+            ("echo rm x | sh", "ask"),
+            ("echo $x", "allow"),
+            ("for i in 1 2; do echo $i; done", "allow"),
+            ("git log $(git rev-parse HEAD)", "allow"),
+        ],
+    )
+    def test_with_everything_else_allowed(self, line: str, effect: str, work: Path) -> None:
+        decision = Policy("all", self.BOOK).decide(at(work, request("Bash", command=line)))
+        assert decision.effect == effect
+        if effect == "ask":
+            assert decision.rule == "keep (mine, not sure)"
+
+    def test_without_such_a_rule_nobody_is_asked(self, work: Path) -> None:
+        assert effects(Policy("all"), work, request("Bash", command="$x y")) == ["allow"]
+
+
+def test_the_mode_may_change_while_it_runs(work: Path) -> None:
+    policy = Policy("ask")
+    assert effects(policy, work, EDIT) == ["ask"]
+    policy.mode = "edits"
+    assert effects(policy, work, EDIT) == ["allow"]
+    policy.mode = "plan"
+    assert effects(policy, work, EDIT) == ["deny"]

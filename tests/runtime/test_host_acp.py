@@ -67,10 +67,10 @@ async def test_what_its_tool_was_allowed_a_command_need_not_ask_again(tmp_path: 
         return True
 
     permission = ["session/request_permission", {"toolCall": CALL, "options": OPTIONS}]
-    other = ["terminal/create", {"command": "true"}]
+    other = ["terminal/create", {"command": "touch x"}]
     answers, result = await told([permission, RUN[0], other], tmp_path, approve=approve)
     assert [call.call_id for call in result.events if isinstance(call, HostCalled)] == ["c", None]
-    assert asked == [CALL["title"], "true"]
+    assert asked == [CALL["title"], "touch x"]
     assert [answer.get("terminalId") for answer in answers] == [None, "terminal-1", "terminal-2"]
 
 

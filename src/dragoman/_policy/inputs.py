@@ -10,7 +10,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-COMMAND_KEYS: Final = ("command", "cmd", "script", "commands", "argv", "shell", "bash", "code", "program", "executable")
+COMMAND_KEYS: Final = (
+    "command",
+    "cmd",
+    "script",
+    "commands",
+    "argv",
+    "shell",
+    "bash",
+    "code",
+    "program",
+    "executable",
+)
 """Where a command stands, the best first. The first two are what agents use."""
 _ENVIRONMENTS: Final = frozenset(("env", "environment", "environment_variables"))
 DIRECTORIES: Final = ("cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path")
@@ -21,15 +32,59 @@ _FILE_KEY: Final = re.compile(
     re.IGNORECASE,
 )
 _TEXT_KEYS: Final = frozenset(
-    """content contents text new_string old_string new_str old_str newText oldText newString oldString new_source old_source
-    new_content old_content file_text description prompt message thought thoughts reason explanation instruction instructions
-    query pattern regex replacement question questions todos plan title subject fact output_mode type glob_type edits_text
-    diff patch_text unified_diff insert_text""".split()
+    [
+        "content",
+        "contents",
+        "text",
+        "new_string",
+        "old_string",
+        "new_str",
+        "old_str",
+        "newText",
+        "oldText",
+        "newString",
+        "oldString",
+        "new_source",
+        "old_source",
+        "new_content",
+        "old_content",
+        "file_text",
+        "description",
+        "prompt",
+        "message",
+        "thought",
+        "thoughts",
+        "reason",
+        "explanation",
+        "instruction",
+        "instructions",
+        "query",
+        "pattern",
+        "regex",
+        "replacement",
+        "question",
+        "questions",
+        "todos",
+        "plan",
+        "title",
+        "subject",
+        "fact",
+        "output_mode",
+        "type",
+        "glob_type",
+        "edits_text",
+        "diff",
+        "patch_text",
+        "unified_diff",
+        "insert_text",
+    ]
 )
 """What is said, not where it goes. A diff names files too: those are read out of it."""
 _PATTERN_KEYS: Final = frozenset(("pattern", "glob", "include", "exclude", "patterns"))
 """Globs of files in some tools, plain text in others."""
-_PATCH_KEYS: Final = frozenset(("input", "patch", "diff", "unified_diff", "patch_text", "content", "command", "cmd"))
+_PATCH_KEYS: Final = frozenset(
+    ("input", "patch", "diff", "unified_diff", "patch_text", "content", "command", "cmd")
+)
 _PATCHED: Final = re.compile(
     r"^(?:\*\*\* (?:Add|Update|Delete) File: |\*\*\* Move to: |(?:---|\+\+\+) (?:[ab]/)?|rename (?:from|to) )(?P<path>[^\t\n]+)",
     re.MULTILINE,
@@ -60,7 +115,9 @@ def files(input: Mapping[str, Any], *, globs: bool) -> list[str]:
     found: list[str] = []
     for key, text in texts({name: item for name, item in input.items() if name not in _ENVIRONMENTS}):
         if key in _PATCH_KEYS and "\n" in text:
-            found += [match["path"].rstrip() for match in _PATCHED.finditer(text) if match["path"] != "/dev/null"]
+            found += [
+                match["path"].rstrip() for match in _PATCHED.finditer(text) if match["path"] != "/dev/null"
+            ]
         if not text or key in COMMAND_KEYS or key == "args":
             continue
         if "\n" in text or len(text) > _LONGEST:

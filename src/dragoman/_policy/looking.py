@@ -16,7 +16,9 @@ from dragoman._policy import places, shell
 _TABLE: Final = Path(__file__).with_name("looking.toml")
 _READABLE: Final = ("inside", "public")
 """Where files may be read."""
-_RECURSIVE: Final = re.compile(r"-[^-]*[rRu.].*|--(recursive|dereference-recursive|hidden|unrestricted|no-ignore.*)|-uu+")
+_RECURSIVE: Final = re.compile(
+    r"-[^-]*[rRu.].*|--(recursive|dereference-recursive|hidden|unrestricted|no-ignore.*)|-uu+"
+)
 _GIT_OPTIONS: Final = {"--no-pager": 0, "-P": 0, "--no-optional-locks": 0, "-C": 1}
 """What may stand between git and its command, and how many words it takes."""
 _BASES: Final = 16
@@ -39,7 +41,10 @@ class Row(Struct, forbid_unknown_fields=True):
         """Whether it only looks with these arguments."""
         return (
             not any(re.fullmatch(never, word, re.DOTALL) for never in self.never for word in arguments)
-            and (self.only is None or all(any(re.fullmatch(one, word) for one in self.only) for word in arguments))
+            and (
+                self.only is None
+                or all(any(re.fullmatch(one, word) for one in self.only) for word in arguments)
+            )
             and (self.needs is None or any(re.fullmatch(self.needs, word) for word in arguments))
         )
 
@@ -199,9 +204,13 @@ _PURE: Final = (
     "abspath|addprefix|addsuffix|basename|dir|error|filter|filter-out|findstring|firstword|if|info|join|lastword|notdir|"
     "patsubst|realpath|sort|strip|subst|suffix|warning|wildcard|word|wordlist|words|or|and"
 )
-_REFERENCE: Final = re.compile(rf"\$(?:\$|[@<^+*?%]|[({{](?:[A-Za-z0-9_.]+[)}}]|[@<^+*?%][DF]?[)}}]|[A-Za-z0-9_.]+:[^$(){{}}]*[)}}]|(?:{_PURE})\s))")
+_REFERENCE: Final = re.compile(
+    rf"\$(?:\$|[@<^+*?%]|[({{](?:[A-Za-z0-9_.]+[)}}]|[@<^+*?%][DF]?[)}}]|[A-Za-z0-9_.]+:[^$(){{}}]*[)}}]|(?:{_PURE})\s))"
+)
 _SPECIAL: Final = (".PHONY", ".NOTPARALLEL", ".SILENT", ".ONESHELL", ".DELETE_ON_ERROR")
-_DIRECTIVE: Final = re.compile(r"\s*(-?include|sinclude|load|define|vpath|VPATH|\.RECIPEPREFIX|\.DEFAULT)\b(?!_)")
+_DIRECTIVE: Final = re.compile(
+    r"\s*(-?include|sinclude|load|define|vpath|VPATH|\.RECIPEPREFIX|\.DEFAULT)\b(?!_)"
+)
 
 
 def _makefile_runs_nothing(folder: str) -> bool:
@@ -237,7 +246,12 @@ def _is_plain(line: str) -> bool:
     if not is_rule or line[len(before) : len(before) + 3].lstrip(":").startswith("="):
         return not line.startswith(" ")  # an assignment, or nothing
     targets = before.split()
-    return ";" not in line and all(
-        target in _SPECIAL or (target[:1] != "." and ("$" not in target or "$" not in target.rpartition("/")[2]))
-        for target in targets
-    ) and not any("$" in target and "/" not in target for target in targets)
+    return (
+        ";" not in line
+        and all(
+            target in _SPECIAL
+            or (target[:1] != "." and ("$" not in target or "$" not in target.rpartition("/")[2]))
+            for target in targets
+        )
+        and not any("$" in target and "/" not in target for target in targets)
+    )

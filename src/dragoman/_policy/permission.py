@@ -25,10 +25,35 @@ _UNSURE: Final[frozenset[ToolKind]] = frozenset(("execute", "delete", "mcp", "ot
 _POWERSHELL: Final = frozenset(("PowerShell", "powershell", "pwsh", "cmd"))
 """Tools whose command lines are none of a POSIX shell: nobody reads them here."""
 _HARMLESS_VARIABLES: Final = frozenset(
-    """TERM COLORTERM NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES
-    TZ CI DEBIAN_FRONTEND PYTHONUNBUFFERED PYTHONIOENCODING GEMINI_CLI CLAUDECODE""".split()
+    [
+        "TERM",
+        "COLORTERM",
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLUMNS",
+        "LINES",
+        "LANG",
+        "LANGUAGE",
+        "LC_ALL",
+        "LC_CTYPE",
+        "LC_MESSAGES",
+        "TZ",
+        "CI",
+        "DEBIAN_FRONTEND",
+        "PYTHONUNBUFFERED",
+        "PYTHONIOENCODING",
+        "GEMINI_CLI",
+        "CLAUDECODE",
+    ]
 )
 """Variables that change how something is shown, and never what runs."""
+_COMMAND_KEYS: Final = frozenset(
+    (*inputs.COMMAND_KEYS[:2], *inputs.DIRECTORIES, "args", "env", "description", "timeout", "timeout_ms", "reason", "justification",
+     "outputByteLimit", "sessionId", "run_in_background", "is_background", "yield_time_ms", "max_output_tokens", "login")
+)  # fmt: skip
+"""Keys beside a command that do not change what it does, or that are looked at for themselves."""
 _PAGERS: Final = {"PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
 
 
@@ -133,6 +158,11 @@ class PermissionRequest:
             return None
         return shell.script(shlex.join(self._argv) if self._argv is not None else str(self._given))
 
+    @property
+    def is_plain_command(self) -> bool:
+        """It names a command, and nothing beside it of which nobody knows what it does."""
+        return self._given is not None and self.input.keys() <= _COMMAND_KEYS
+
     @cached_property
     def env(self) -> dict[str, str]:
         """The variables that the command is given, beside those of the session."""
@@ -222,7 +252,9 @@ class PermissionRequest:
 
     @cached_property
     def _hosts(self) -> list[str | None]:
-        return inputs.hosts({key: value for key, value in self.input.items() if key not in inputs.COMMAND_KEYS})
+        return inputs.hosts(
+            {key: value for key, value in self.input.items() if key not in inputs.COMMAND_KEYS}
+        )
 
 
 def _harmless(name: str, value: str) -> bool:

@@ -81,7 +81,8 @@ def _kept_in(path: str, place: str) -> bool:
     if parts[1:2] == ["proc"] and any(part in known.process for part in parts[2:]):
         return True
     return any(fnmatch.fnmatchcase(name, glob) for glob in known.names) or any(
-        (_below(low, folder) if folder.startswith("/") else f"/{folder}/" in f"{low}/") for folder in known.folders
+        (_below(low, folder) if folder.startswith("/") else f"/{folder}/" in f"{low}/")
+        for folder in known.folders
     )
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from dragoman._model.commands import Answer
 from dragoman._model.config import Approve
 from dragoman._model.events import ToolKind
-from dragoman._policy import inputs, rulebook
+from dragoman._policy import rulebook
 from dragoman._policy.permission import Decision, Effect, PermissionRequest
 from dragoman._policy.rulebook import Found, Rulebook
 from dragoman._policy.rules import Rule, exact_input
@@ -29,12 +29,6 @@ _DENIED: Final[dict[Approve, str]] = {
 }
 """Modes that deny what they do not allow, with the words for it."""
 _RANK: Final[dict[Effect, int]] = {"allow": 0, "ask": 1, "deny": 2}
-
-_COMMAND_KEYS: Final = frozenset(
-    (*inputs.COMMAND_KEYS[:2], "args", "env", "cwd", "workdir", "working_directory", "description", "timeout", "timeout_ms", "reason",
-     "outputByteLimit", "sessionId", "dir_path", "directory", "run_in_background", "is_background", "yield_time_ms", "max_output_tokens", "login")
-)  # fmt: skip
-"""Keys beside a command that do not change what it does, or that a rule has a word for."""
 
 
 class Policy:
@@ -82,7 +76,14 @@ class Policy:
         if request.event.blocked_path is not None:
             return None
         source = f"approve={mode}"
-        return next((found for rules in (known.careful, *tables) if (found := rulebook.first(rules, request, source))), None)
+        return next(
+            (
+                found
+                for rules in (known.careful, *tables)
+                if (found := rulebook.first(rules, request, source))
+            ),
+            None,
+        )
 
     def _denied(self) -> Decision:
         return Decision("deny", f"approve={self.mode}", _DENIED[self.mode])
@@ -131,7 +132,7 @@ def rule_like(request: PermissionRequest, effect: Effect) -> Rule | None:
         tool=glob.escape(request.tool),
         server=glob.escape(request.server) if request.server is not None else [],
     )
-    if request.command is not None and request.input.keys() <= _COMMAND_KEYS:
+    if request.command is not None and request.is_plain_command:
         rule.line, rule.env, rule.cwd = request.command, request.env, request.runs_in
     elif request.command is None and request.placed and not any(map(_odd, request.paths)):
         rule.path = [glob.escape(path) for path in request.paths]

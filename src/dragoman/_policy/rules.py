@@ -123,7 +123,7 @@ def _host(rule: Rule, request: PermissionRequest) -> bool:
 
 def _line(rule: Rule, request: PermissionRequest) -> bool:
     same = request.command in _several(rule.line)
-    return same and (rule.effect != "allow" or request.env == rule.env)
+    return same and (rule.effect != "allow" or (request.env == rule.env and request.is_plain_command))
 
 
 def _command(rule: Rule, request: PermissionRequest) -> bool:
@@ -159,7 +159,9 @@ def _path(rule: Rule, request: PermissionRequest) -> bool:
             and request.command is None
             and all(any(places.lies(path, place, request.cwd) for place in wanted) for path in request.paths)
         )
-    if any(_lies(path, place, request) for path in (*request.paths, *request.written_paths) for place in wanted):
+    if any(
+        _lies(path, place, request) for path in (*request.paths, *request.written_paths) for place in wanted
+    ):
         return True
     return any(_may_lie(word, place, request) for word in _words_like_paths(request) for place in wanted)
 

@@ -138,7 +138,9 @@ class Requests:
             return
         try:
             if not self._policy.remember(request, answer):
-                log.warning("the answer holds this once only: the call names nothing that a rule could be about")
+                log.warning(
+                    "the answer holds this once only: the call names nothing that a rule could be about"
+                )
         except OSError as error:
             log.warning("the answer holds for this session only: %s", error)
 

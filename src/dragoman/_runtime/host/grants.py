@@ -68,7 +68,11 @@ def _same_text(
     """Whether the text to be written is the one that was shown: as a whole, or as a piece that replaces another. Where
     none was shown, the file is all that was asked about."""
     text = wanted.input.get("content")
-    here = [change for change in changes if asked.resolved(change.path) in wanted.paths and change.after is not None]
+    here = [
+        change
+        for change in changes
+        if asked.resolved(change.path) in wanted.paths and change.after is not None
+    ]
     shown = asked.input.get("content")
     if isinstance(shown, str):
         return shown == text
