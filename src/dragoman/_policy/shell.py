@@ -112,6 +112,7 @@ class _Reading:
         self.hidden = self.hidden or found.odd
         self.plain = self.plain and found.plain and not found.odd
         self.evaluates = self.evaluates or found.evaluates
+        self.template = self.template or found.template
         self.written |= {os.path.normpath(name) for name in found.writes if name}
         for word in found.others:
             self._seen(word)

@@ -13,6 +13,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct, field
 
+from dragoman._policy.shell_plain import RESERVED
 from dragoman._policy.shell_words import Word, literal
 
 TABLE: Final = Path(__file__).with_name("shell_commands.toml")
@@ -108,6 +109,8 @@ class Carrier(Struct, forbid_unknown_fields=True):
     long: list[str] = field(default_factory=list)
     signs: list[str] = field(default_factory=list)
     """What a word has in it that makes it run something."""
+    rest: bool = False
+    """All words behind such an option are one command."""
     bundled: bool = False
     """Its first word holds options without a dash."""
 
@@ -459,6 +462,8 @@ def _carried(row: Carrier, words: Sequence[Word], found: Runs) -> None:
         ):
             _value(_part(word, value) if has_value else following, found)
         elif text.startswith("-") and not text.startswith("--") and text[1:2] in tuple(row.options):
+            if row.rest and words[at + 1 :]:
+                found.commands.append(list(words[at + 1 :]))
             _value(_part(word, text[2:]) if text[2:] else following, found)
         elif re.fullmatch(r"-\w+" if at > 1 or not row.bundled else r"-?\w+", text) and {*text} & {
             *row.options
@@ -602,6 +607,12 @@ def _source(words: Sequence[Word], found: Runs) -> None:
     found.exact = False
 
 
+def _coproc(words: Sequence[Word], found: Runs) -> None:
+    if any(word.text in RESERVED for word in words[1:]):
+        found.hidden = True
+        _tails(words, found)
+
+
 def _declare(words: Sequence[Word], found: Runs) -> None:
     for word in words[1:]:
         if "=" in word.text:
@@ -622,5 +633,7 @@ _SPECIAL: Final = {
     "alias": _alias,
     "source": _source,
     ".": _source,
+    "coproc": _coproc,
+    "time": _coproc,
     **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), _declare),
 }

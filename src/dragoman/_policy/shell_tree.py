@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from dragoman._policy.shell_plain import RESERVED
 from dragoman._policy.shell_words import Word, literal, unquoted
 
 if TYPE_CHECKING:
@@ -42,6 +43,27 @@ _EVALUATES: Final = frozenset((
     "test_command", "postfix_expression", "ternary_expression",
 ))  # fmt: skip
 _SIMPLE_EXPANSION: Final = re.compile(rb"\$\{#?\w+(?:(?::?[-+=?]|%%?|##?|/|//|\^\^?|,,?)[^@]*)?\}", re.S)
+_SUBSTITUTION: Final = re.compile(rb"(?<!\\)(?:\\\\)*(?:`|\$[({\[]|[<>]\()")
+_OPAQUE: Final = frozenset(
+    (
+        "comment",
+        "heredoc_body",
+        "heredoc_content",
+        "heredoc_start",
+        "heredoc_end",
+        "`",
+        "$(",
+        "${",
+        "$((",
+        "$[",
+        "<(",
+        ">(",
+    )
+)
+_STRAY: Final = frozenset(
+    word.encode() for word in RESERVED - {"time", "coproc", "[[", "repeat", "nocorrect", "foreach", "end"}
+)
+"""Words that cannot be the name of a command: where they seem to be one, the grammar has lost its way."""
 _REDIRECTS: Final = frozenset(("file_redirect", "heredoc_redirect", "herestring_redirect"))
 _NO_FILES: Final = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "0", "1", "2", "-"))
 _COMMENT_MAY_FOLLOW: Final = b" \t\n;&|()"
@@ -68,6 +90,8 @@ class Tree(Struct):
     odd: bool = False
     plain: bool = True
     """There are only commands, lists, pipes and subshells in it."""
+    template: bool = False
+    """There is text in quotes that a shell would expand if it came to read it."""
     evaluates: bool = False
     """Something in it may expand text that stood in quotes."""
 
@@ -118,8 +142,14 @@ class _Reader:
                 continue
             if kind == "command":
                 self._command(node, ())
-            elif kind == "test_command" and children and children[0].type == "[":
-                found.commands.append(Simple(self._words(_leaves(node))))
+            elif kind == "test_command":
+                words = self._words(
+                    [leaf for leaf in _leaves(node) if children[0].type == "[" or _is_word(leaf)]
+                )
+                if children[0].type == "[":
+                    found.commands.append(Simple(words))
+                else:
+                    found.others += words
             elif kind in ("declaration_command", "unset_command"):
                 found.commands.append(Simple(self._words(children)))
             elif kind == "command_substitution" and children and children[0].type == "`":
@@ -154,6 +184,8 @@ class _Reader:
         elif kind == "comment":
             before = self.text[max(node.start_byte - 1, 0) : node.start_byte]
             found.odd = found.odd or before not in _COMMENT_MAY_FOLLOW
+        if not children:
+            self._check_leaf(kind, self._source(node))
         if kind in _TEXTS or not children:
             return
         allowed = (
@@ -166,6 +198,13 @@ class _Reader:
             at = child.end_byte
         if node.end_byte > at and self.text[at : node.end_byte].strip(b" \t\n" if allowed else b""):
             found.odd = True
+
+    def _check_leaf(self, kind: str, source: bytes) -> None:
+        """What is no tree of its own has no substitution in it."""
+        if kind in ("raw_string", "ansi_c_string"):
+            self.found.template = self.found.template or b"$" in source or b"`" in source
+        elif kind not in _OPAQUE and _SUBSTITUTION.search(source):
+            self.found.odd = True
 
     def _source(self, node: "Node") -> bytes:
         return self.text[node.start_byte : node.end_byte]
@@ -207,6 +246,8 @@ class _Reader:
             else:
                 words.append(child)
         simple.words = self._words(words)
+        if words and self._source(words[0]) in _STRAY:
+            self.found.odd = True
         if simple.words:
             self.found.commands.append(simple)
 

@@ -57,7 +57,7 @@ def unquoted(source: bytes, holes: Mapping[int, int]) -> Word:
         pattern="".join(reading.pattern),
         known=reading.known,
         exact=(reading.exact or source == b"[") and reading.known,
-        template=reading.template,
+        template=_is_template(reading.literal.decode(errors="replace")),
         odd=reading.odd,
     )
 
@@ -65,21 +65,21 @@ def unquoted(source: bytes, holes: Mapping[int, int]) -> Word:
 class _Reading:
     def __init__(self, source: bytes, holes: Mapping[int, int]) -> None:
         self.source, self.holes = source, holes
-        self.text = bytearray()
+        self.text, self.literal = bytearray(), bytearray()
         self.pattern: list[str] = []
         self.known = self.exact = True
-        self.template = self.odd = False
+        self.odd = False
 
-    def _literal(self, part: bytes) -> None:
-        text = part.decode(errors="replace")
+    def _quoted_part(self, part: bytes) -> None:
         self.text += part
-        self.pattern.append(_quoted(text))
-        self.template = self.template or _is_template(text)
+        self.literal += part
+        self.pattern.append(_quoted(part.decode(errors="replace")))
 
     def _hole(self, start: int) -> int:
         end = self.holes[start]
         part = self.source[start:end]
         self.text += part
+        self.literal += b" "
         self.pattern.append("~" if part in _HOME else _UNKNOWN)
         self.known = False
         return end
@@ -93,18 +93,19 @@ class _Reading:
         source = self.source
         if found := _PLAIN.match(source, at):
             self.text += found[0]
+            self.literal += found[0]
             self.pattern.append(found[0].decode(errors="replace"))
             return found.end()
         char = source[at : at + 1]
         if found := _SINGLE.match(source, at) or None:
-            self._literal(found[1])
+            self._quoted_part(found[1])
             return found.end()
         if char == b"\\":
-            self._literal(source[at + 1 : at + 2])
+            self._quoted_part(source[at + 1 : at + 2])
             self.odd = self.odd or at + 1 == len(source) or source[at + 1 : at + 2] == b"\n"
             return at + 2
         if found := _ANSI.match(source, at):
-            self._literal(_decoded(found[1]))
+            self._quoted_part(_decoded(found[1]))
             self.odd = self.odd or b"\0" in _decoded(found[1])
             return found.end()
         if char == b'"' or source.startswith(b'$"', at):
@@ -118,6 +119,7 @@ class _Reading:
     def _active(self, char: bytes, at: int) -> None:
         marks = {b"{": _OPEN, b",": _COMMA, b"}": _CLOSE}
         self.text += char
+        self.literal += char
         self.pattern.append(marks.get(char, char.decode()))
         if char in b"*?[{" or (char == b"~" and (at == 0 or self.source[at - 1 : at] in b"=:")):
             self.exact = False
@@ -127,7 +129,7 @@ class _Reading:
         part = bytearray()
         while at < len(source) and source[at : at + 1] != b'"':
             if at in self.holes:
-                self._literal(bytes(part))
+                self._quoted_part(bytes(part))
                 part = bytearray()
                 at = self._hole(at)
             elif source[at : at + 1] == b"\\" and source[at + 1 : at + 2] in (b'"', b"\\", b"$", b"`"):
@@ -137,7 +139,7 @@ class _Reading:
                 self.odd = self.odd or source[at : at + 1] == b"`" or source[at : at + 2] == b"\\\n"
                 part += source[at : at + 1]
                 at += 1
-        self._literal(bytes(part))
+        self._quoted_part(bytes(part))
         self.odd = self.odd or at >= len(source) or begin > len(source)
         return at + 1
 
