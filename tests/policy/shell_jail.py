@@ -19,16 +19,34 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-STUBS = ("ls", "cat", "git", "head", "wc", "grep", "sort", "find", "sed", "cut", "rg", "jq", "uname", "date", "stat")
+STUBS = (
+    "ls",
+    "cat",
+    "git",
+    "head",
+    "wc",
+    "grep",
+    "sort",
+    "find",
+    "sed",
+    "cut",
+    "rg",
+    "jq",
+    "uname",
+    "date",
+    "stat",
+)
 BUILTINS = ("echo", "true", "false", "pwd", "cd", "printf", "test", "[", ":")
 TOOLS = (
-    "sh bash dash env nice nohup timeout setsid stdbuf xargs find flock script ionice chrt taskset awk mawk sed perl tar "
-    "sort cat ls head wc grep cut tee dd uname date stat split mktemp basename dirname tr seq git time chroot prlimit "
-    "setpriv unshare watch strace"
-).split()
+    "sh", "bash", "dash", "env", "nice", "nohup", "timeout", "setsid", "stdbuf", "xargs", "find", "flock",
+    "script", "ionice", "chrt", "taskset", "awk", "mawk", "sed", "perl", "tar", "sort", "cat", "ls",
+    "head", "wc", "grep", "cut", "tee", "dd", "uname", "date", "stat", "split", "mktemp", "basename",
+    "dirname", "tr", "seq", "git", "time", "chroot", "prlimit", "setpriv", "unshare", "watch", "strace",
+)  # fmt: skip
 NEW = {"mount": 0x20000, "uts": 0x4000000, "ipc": 0x8000000, "pid": 0x20000000, "net": 0x40000000}
 NEW_USER = 0x10000000
 SECONDS = 3.0
+END = "\x1eend"
 
 
 def main(place: Path) -> None:
@@ -51,7 +69,7 @@ def _build(place: Path) -> None:
     for folder in (out, stubs, tools, home):
         folder.mkdir()
     pwn = f'#!/bin/sh\n: >> "{out}/canary"\n'
-    stub = f'#!/bin/sh\nprintf "%s\\0" "${{0##*/}}" "$@" >> "{out}/ran"\nprintf "\\n\\0" >> "{out}/ran"\n'
+    stub = f'#!/bin/sh\nprintf "%s\\0" "${{0##*/}}" "$@" "{END}" >> "{out}/ran"\n'
     for folder in (stubs, tools):
         (folder / "pwn").write_text(pwn)
     for name in STUBS:
@@ -104,7 +122,7 @@ def _outcome(place: Path, text: str, stubbed: bool) -> tuple[bool, list[list[str
     (home / "b").write_text("x y\n")
     _run(text, home, place / ("stubs" if stubbed else "tools"))
     touched = (out / "canary").exists()
-    ran = [_decoded(each) for each in _read(out / "ran").split(b"\n\0") if each]
+    ran = [_decoded(each) for each in _read(out / "ran").split(END.encode() + b"\0") if each]
     for name in ("canary", "ran"):
         (out / name).unlink(missing_ok=True)
     for each in list(home.iterdir()):
@@ -180,7 +198,8 @@ class Jail:
 
     def run(self, lines: list[tuple[str, bool]]) -> Iterator[tuple[bool, list[list[str]]]]:
         """For every line whether the canary was run, and what every stub was given."""
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         for line in lines:
             self._process.stdin.write(json.dumps(line) + "\n")
             self._process.stdin.flush()
@@ -188,7 +207,8 @@ class Jail:
             yield touched, ran
 
     def close(self) -> None:
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         self._process.stdin.close()
         self._process.wait(30)
         self._process.stdout.close()

@@ -13,15 +13,52 @@ HARMLESS = (
     "ls", "ls a", "cat a", "echo hi", "true", "git log", "git status", "head -3 a", "wc -l a", "grep x a", "pwd", "cd .",
     "printf x", "echo 'it is'", 'echo "a b"', "ls *.py", "cat < a", "ls 2>/dev/null", "git log 2>&1", "sort a", "[ -f a ]",
     "echo a#b", "test -n x", "echo {", "echo }", "echo '#'", "ls -la ./", "cat a b", "echo \\#", "echo a\\ b", "false",
+    "echo 'x; pwn'", 'echo "a && pwn"', "echo a\\;pwn", "grep 'x|pwn' a", "ls ';' pwn", "cat 'a\npwn'", 'echo "it\'s; pwn"', "echo pwn",
+    "echo 'a\npwn\n'", 'ls "\n" pwn', "echo \\' pwn", "echo \\\\ pwn", "git log --grep='$(pwn)'", "echo '`pwn`'", "echo \\$\\(pwn\\)", "( ls )", "(cd . && ls a)",
     "git diff HEAD^", "find . -name a", "sed -n 1p a", "ls ~", "echo x=y", "date", "echo -- -x", "git show stash@{0}",
 )  # fmt: skip
-OPERATORS = (";", "&&", "||", "|", "|&", "&", "\n", ";\n", "\n\n", "&\n", "|\n", "&& \n")
+OPERATORS = (
+    ";",
+    "; ",
+    " && ",
+    "&&",
+    "||",
+    "|",
+    " | ",
+    "|&",
+    "&",
+    "\n",
+    "\n",
+    ";\n",
+    "\n\n",
+    "&\n",
+    "|\n",
+    "&& \n",
+)
 BLANKS = ("", "", " ", " ", "  ", "\t")
 REDIRECTS = (
     ">/dev/null", "2>/dev/null", "2>&1", ">&2", "</dev/null", "< a", "&>/dev/null", ">o", ">>o", "1>&2", "<a", "2> /dev/null",
     "<<<x", "<<<'a b'", ">|o", "<>a", "3>&1", ">&o", "<&0", "2>&-", "{fd}>o", "&>>o",
 )  # fmt: skip
-COMMENTS = ("# x", "# it's", '# say "', "#", "# a `b", "# $(", "# \\", "#'", "# a; b", "#\\", "# (", "# {", "# <<E")
+COMMENTS = (
+    "# x",
+    "# pwn",
+    "# see a/b",
+    "#pwn",
+    "# x",
+    "# it's",
+    '# say "',
+    "#",
+    "# a `b",
+    "# $(",
+    "# \\",
+    "#'",
+    "# a; b",
+    "#\\",
+    "# (",
+    "# {",
+    "# <<E",
+)
 NASTY = (
     "'", '"', "\\", "`", "$", "(", ")", "{", "}", "[", "]", "#", "!", "~", "*", "?", "=", ";", "&", "|", "<", ">", "\n", "\\\n",
     "\r", "\v", "\f", "\t", " ", "\\\r\n", "\\\t", "\\ ", "\u00a0", "\u2003", "\u3000", "\u200b", "\ufeff", "\x85", "\x01", "\x7f",
@@ -44,13 +81,13 @@ class Lines:
 
     def one(self) -> str:
         chance = self.dice.random()
-        if chance < 0.2:
+        if chance < 0.15:
             line = self.tokens()
-        elif chance < 0.5:
+        elif chance < 0.6:
             line = self.plain()
         else:
             line = self.script(3)
-        if self.dice.random() < 0.3:
+        if self.dice.random() < 0.25:
             line = self.mutated(line)
         return line[:2_000]
 
@@ -76,16 +113,16 @@ class Lines:
         parts = []
         for _ in range(self.dice.randint(1, 4)):
             parts += [self.any_of(HARMLESS), self.any_of(BLANKS)]
-            if self.dice.random() < 0.3:
+            if self.dice.random() < 0.15:
                 parts += [" ", self.any_of(REDIRECTS)]
             if self.dice.random() < 0.25:
                 parts += [self.any_of(BLANKS), self.any_of(COMMENTS), self.pick("\n", "\n", "\\\n", " ")]
-            elif self.dice.random() < 0.15:
+            elif self.dice.random() < 0.1:
                 parts += [self.any_of(NASTY), self.any_of(BLANKS)]
             parts += [self.any_of(OPERATORS), self.any_of(BLANKS)]
-            if self.dice.random() < 0.2:
+            if self.dice.random() < 0.05:
                 parts += [self.any_of(REDIRECTS), self.any_of(BLANKS)]
-        parts.append(self.canary() if self.dice.random() < 0.4 else self.any_of(HARMLESS))
+        parts.append(self.canary() if self.dice.random() < 0.25 else self.any_of(HARMLESS))
         if self.dice.random() < 0.2:
             parts += ["\n", self.any_of(COMMENTS)]
         return "".join(parts)
@@ -162,7 +199,9 @@ class Lines:
     def simple(self, depth: int) -> str:
         """One command that a wrapper can be put in front of."""
         if depth <= 0 or self.dice.random() < 0.5:
-            return self.pick("pwn", "pwn", "'pwn'", "p\\wn", '"pwn" x', "pwn >/dev/null", "$'pwn'", "p$'w'n", "pwn 'a b'")
+            return self.pick(
+                "pwn", "pwn", "'pwn'", "p\\wn", '"pwn" x', "pwn >/dev/null", "$'pwn'", "p$'w'n", "pwn 'a b'"
+            )
         if self.dice.random() < 0.5:
             return self.in_wrapper(self.simple(depth - 1))
         return f"{self.pick('sh', 'bash', 'dash')} {self.pick('-c', '-ec', '-c --', '-uc', '-c -e')} {self.quoted(self.script(depth - 1))}"
@@ -219,7 +258,7 @@ class Lines:
             f"eval {text}", f"eval eval {self.quoted(text)}", f"trap {text} EXIT", f"trap -- {text} 0", f"bash <<< {text}", f"sh <<E\n{inner}\nE\n", f"bash <<'E'\n{inner}\nE\n",
             f"bash -s <<-'E'\n{inner}\nE\n", f"echo {text} | sh", f"echo {text} | bash -s", f"printf %s {text} | bash", f"cat <<'E' | sh\n{inner}\nE\n", f"env -S {text}",
             f"env -S{text}", f"env --split-string={text}", f"find a -exec sh -c {text} \\;", f"echo x | xargs sh -c {text}", f"echo {text} | xargs -I{{}} sh -c '{{}}'",
-            f"echo {text} | xargs -0 sh -c", f"flock a -c {text}", f"script -qc {text} /dev/null", f"timeout 5 sh -c {text}", f"watch -g {text} </dev/null" if False else f"sh -c {text}",
+            f"echo {text} | xargs -0 sh -c", f"flock a -c {text}", f"script -qc {text} /dev/null", f"timeout 5 sh -c {text}", f"nohup sh -c {text}",
             f"x={text}; $x", f"x={text}; eval \"$x\"", f"x={text}; sh -c \"$x\"", f"{text}", f"source <(echo {text})", f". /dev/stdin <<< {text}", f"bash <(echo {text})",
             f"echo {text} > o; sh o", f"echo {text} > o && . ./o", f"alias x={text}", f"shopt -s expand_aliases\nalias x={text}\nx", f"f() {{ \"$@\"; }}; f {inner}",
             f"sh -c '\"$@\"' x {inner}", f"sh -c '$0' {text}", f"bash -c 'eval \"$1\"' x {text}", f"set -- {text}; $1", f"command eval {text}", f"builtin eval {text}",
@@ -232,7 +271,7 @@ class Lines:
             f"sed {self.quoted('1e ' + inner.splitlines()[0])} a", f"sed -n {self.quoted('s/.*/' + CANARY + '/e')} a", f"perl -e {self.quoted(f'system({json_text(inner)})')}", f"git -c alias.x={self.quoted('!' + inner)} x",
             f"sort --compress-program={CANARY} -S 1k a a", f"tar -cf /dev/null --checkpoint=1 --checkpoint-action=exec={text} a", f"tar cf o a; tar -xf o --to-command={text}", f"tar -I {text} -cf o a",
             f"split --filter={text} a", f"hash -p {CANARY} ls; ls", f"ls() {{ {inner}\n}}; ls", f"xargs -I @ sh -c {self.quoted('@; ' + inner)} < b", f"coproc x {{ {inner}\n}}", f"exec bash -c {text}",
-            f"GIT_PAGER={text} git log", f"nice bash -c {text} & wait", f"cd . && eval {text}", f"bash -c {text} ; ls", f"if eval {text}; then ls; fi", f"$(echo {text})", f"`echo {CANARY}`", f"x=p; ${{x}}wn", f"${{x:-{CANARY}}}",
+            f"GIT_PAGER={text} git log", f"nice bash -c {text} & wait", f"cd . && eval {text}", f"bash -c {text} ; ls", f"if eval {text}; then ls; fi", f"$(echo {text})", f"`echo {CANARY}`", "x=p; ${x}wn", f"${{x:-{CANARY}}}",
             f"read x <<< {text}; $x", f"while read x; do $x; done <<< {text}", f"for i in {text}; do $i; done", f"IFS=_; x=_{CANARY}; $x", f"sh -c \"{inner.replace(chr(34), '')}\"", f"echo 'a[$({CANARY})]' | {{ read x; ((x)); }}",
         )  # fmt: skip
 

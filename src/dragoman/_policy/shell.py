@@ -118,14 +118,13 @@ class _Reading:
             self._seen(word)
         for simple in found.commands:
             self.command(simple.words, simple.fed, depth)
-            runs = shell_runs.Runs()
-            for word in simple.assigned:
-                self._seen(word)
-                shell_runs.assigned(word, runs)
-            self._lines(runs.lines, depth)
             for word in simple.fed:
                 self.template = self.template or word.template
-        self._lines(found.lines, depth)
+        runs = shell_runs.Runs()
+        for word in found.assigned:
+            self._seen(word)
+            shell_runs.assigned(word, runs)
+        self._lines([*found.lines, *runs.lines], depth)
 
     def _lines(self, lines: Sequence[Word], depth: int) -> None:
         for line in lines:

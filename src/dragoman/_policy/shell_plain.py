@@ -11,8 +11,8 @@ from typing import Final
 from msgspec import Struct
 
 _WORD: Final = r"""(?:
-      [A-Za-z0-9_\-+./:,@%=^~*?\[\]\#]            # a `#` in front is a comment, which is looked for before
-    | @\{\w*\}                                    # git's stash@{0}: no shell makes more than one word of it
+      @\{\w*\}                                    # git's stash@{0}: no shell makes more than one word of it
+    | [A-Za-z0-9_\-+./:,@%=^~*?\[\]\#]            # a `#` in front is a comment, which is looked for before
     | !(?=[=\s]|\Z)                               # any other may bring back a line of the past
     | '[^']*'
     | "(?:[^"\\$`!] | \\[^\n] | !(?=[\ ="]))*"
@@ -32,7 +32,7 @@ _TOKENS: Final = re.compile(
 _PIECES: Final = re.compile(r"""'([^']*)' | "((?:[^"\\]|\\.)*)" | \\(.) | ([^'"\\]+)""", re.X | re.S)
 _SINKS: Final = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
 _ODD_NAME: Final = re.compile(r"[*?\[\]~^#{}=!]")
-_ODD_WORD: Final = re.compile(r"[=^#]|~\[")
+_ODD_WORD: Final = re.compile(r"[\^#]|=.|~\[")
 RESERVED: Final = frozenset((
     "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "end", "esac", "fi", "for",
     "foreach", "function", "if", "in", "nocorrect", "repeat", "select", "then", "time", "until", "while",
@@ -74,8 +74,8 @@ def plain(text: str) -> Plain | None:
                     return None
                 depth += 1
                 continue
-            if redirected and not (command or closed):  # zsh runs a program of its own choice
-                return None
+            if not (command or closed) and (redirected or source != "\n"):
+                return None  # `;;`, or a redirection alone: zsh then runs a program of its own choice
             if command:
                 line.commands.append(command)
             command, redirected, closed = [], False, source == ")"
@@ -106,7 +106,7 @@ def _readable(text: str) -> bool:
 
 def _good_word(source: str, first: bool) -> bool:
     if first:
-        return source == "[" or not (_ODD_NAME.search(source) or source in RESERVED)
+        return source == "[" or not (not source.isascii() or _ODD_NAME.search(source) or source in RESERVED)
     return not _ODD_WORD.match(source)
 
 

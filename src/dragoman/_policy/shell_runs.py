@@ -100,6 +100,8 @@ class Interpreter(Struct, forbid_unknown_fields=True):
     long_flags: list[str] = field(default_factory=list)
     file: str = ""
     """Letters of options that name what is run, as a file would."""
+    without: list[str] = field(default_factory=list)
+    """Options with which it needs no program."""
     always: bool = False
 
 
@@ -159,7 +161,7 @@ def _subcommands() -> dict[str, list[str]]:
 def base_name(word: str) -> str:
     """A command's name without its folder and its version: python for /usr/bin/python3.11."""
     name = word.rsplit("/", 1)[-1]
-    return _VERSION.sub("", name) or name
+    return name if name in _rows() else _VERSION.sub("", name)
 
 
 def runs(words: Sequence[Word], fed: Sequence[Word] = ()) -> Runs:
@@ -275,7 +277,7 @@ def _behind_options(row: Wrapper, words: Sequence[Word], found: Runs) -> Sequenc
             at += _long_option(names, words, at, found)
         elif options and text.startswith("-") and len(text) > 1:
             at += _short_options(letters, words, at, found)
-        elif row.assigns and _ASSIGNMENT.match(text):
+        elif row.assigns and "=" in text:
             assigned(word, found)
         elif text == "-" and "-" in letters:
             pass
@@ -340,7 +342,8 @@ def _part(word: Word, text: str) -> Word:
 
 def _tails(words: Sequence[Word], found: Runs) -> None:
     for at, word in enumerate(words):
-        if at and not word.text.startswith("-") and not _ASSIGNMENT.match(word.text):
+        value = not word.known and words[at - 1].text.startswith("-")
+        if at and not value and not word.text.startswith("-") and not _ASSIGNMENT.match(word.text):
             found.commands.append(list(words[at:]))
             if re.search(r"\s", word.text):
                 found.lines.append(word)
@@ -367,21 +370,21 @@ def assigned(word: Word, found: Runs) -> None:
 def _shell(row: Shell, words: Sequence[Word], fed: Sequence[Word], found: Runs) -> None:
     code = reads = False
     at = 1
-    while at < len(words) and words[at].text[:1] in "-+" and len(words[at].text) > 1:
+    while at < len(words) and words[at].text.startswith(("-", "+")):
         text = words[at].text
         if not words[at].known:
             found.hidden = True
         if text in _LOOKS - {"-h", "-V"}:
             return
         at += 1
-        if text == "--":
+        if text in ("--", "-"):
             break
         if text.startswith("--"):
             at += text in row.long_values
             continue
         code, reads = code or "c" in text, reads or "s" in text
         at += sum(text.count(letter) for letter in row.values)
-    rest = [word for word in words[at:] if word.text != "-"] if not code else list(words[at:])
+    rest = words[at:]
     if code:
         found.exact = False
         if rest:
@@ -428,6 +431,8 @@ def _interpreter(row: Interpreter, words: Sequence[Word], found: Runs) -> None:
             if not unclear:
                 break
             unclear = False  # the option's value, or the program: look on
+    if file is None and {*row.without} & {*texts}:
+        return
     if file is not None:
         _script(file, found)
     if file is None or file.text in ("eval", "repl"):
@@ -478,7 +483,8 @@ def _carried(row: Carrier, words: Sequence[Word], found: Runs) -> None:
 def _value(word: Word, found: Runs) -> None:
     """`exec=pwn`, `alias.x=!pwn`, `ProxyCommand=pwn`, or the command itself."""
     found.exact = False
-    found.lines.append(_part(word, _VALUE.sub("", word.text, count=1)))
+    for text in {word.text: None, _VALUE.sub("", word.text, count=1): None}:
+        found.lines.append(_part(word, text))
 
 
 # --- those with ways of their own -----------------------------------------------------------------------
@@ -635,5 +641,6 @@ _SPECIAL: Final = {
     ".": _source,
     "coproc": _coproc,
     "time": _coproc,
+    "repeat": _coproc,
     **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), _declare),
 }

@@ -38,6 +38,12 @@ _TEXTS: Final = frozenset((
     "string", "heredoc_body", "heredoc_redirect", "expansion", "extglob_pattern", "regex",
 ))  # fmt: skip
 """Nodes whose blanks the grammar leaves out."""
+_BETWEEN: Final = {
+    **dict.fromkeys(("concatenation", "command_name", "simple_expansion", "variable_assignment"), b""),
+    **dict.fromkeys(("command", "file_redirect", "herestring_redirect", "redirected_statement"), b" \t"),
+    **dict.fromkeys(("declaration_command", "unset_command"), b" \t"),
+}
+"""What may stand between the children of a node; else blanks and newlines."""
 _EVALUATES: Final = frozenset((
     "arithmetic_expansion", "c_style_for_statement", "subscript", "declaration_command", "unset_command",
     "test_command", "postfix_expression", "ternary_expression",
@@ -70,11 +76,10 @@ _COMMENT_MAY_FOLLOW: Final = b" \t\n;&|()"
 
 
 class Simple(Struct):
-    """One command: its words, what it is fed, and the variables that are set for it."""
+    """One command: its words, and what it is fed."""
 
     words: list[Word]
     fed: list[Word] = field(default_factory=list)
-    assigned: list[Word] = field(default_factory=list)
 
 
 class Tree(Struct):
@@ -83,6 +88,8 @@ class Tree(Struct):
     commands: list[Simple] = field(default_factory=list)
     lines: list[Word] = field(default_factory=list)
     """Texts that are command lines in their turn: those in back quotes."""
+    assigned: list[Word] = field(default_factory=list)
+    """Variables that are set, with their values."""
     others: list[Word] = field(default_factory=list)
     """Words that belong to no command: values of variables, words of a loop, targets of redirections."""
     writes: list[str] = field(default_factory=list)
@@ -108,7 +115,7 @@ _PLAIN: Final = frozenset((
     "program", "list", "pipeline", "subshell", "command", "command_name", "comment",
     "redirected_statement", "file_redirect", "word", "raw_string", "string", "string_content",
     "concatenation", "number", "file_descriptor", "test_command", "unary_expression", "binary_expression",
-    "test_operator",
+    "test_operator", "extglob_pattern",
 ))  # fmt: skip
 
 
@@ -121,27 +128,24 @@ class _Reader:
     def __init__(self, text: bytes) -> None:
         self.text = text
         self.found = Tree()
+        self.redirects: dict[int, Sequence[Node]] = {}
+        """Those of a command, by its node: they may be far behind it."""
 
     def read(self) -> Tree:
         root = _parser().parse(self.text).root_node
         found = self.found
         found.odd = root.has_error or self.text[: root.start_byte].strip(b" \t\n") != b""
         found.odd = found.odd or self.text[root.end_byte :].strip(b" \t\n") != b""
-        waiting: list[tuple[Node, Sequence[Node]]] = [(root, ())]
+        waiting: list[Node] = [root]
         while waiting:
-            node, redirects = waiting.pop()
+            node = waiting.pop()
             children = node.children
             self._check(node, children)
             kind = node.type
-            if kind == "redirected_statement" and children and children[0].type == "command":
-                redirects = children[1:]
-                self._command(children[0], redirects)
-                body = children[0].children
-                waiting += [(child, ()) for child in reversed([*body, *redirects])]
-                self._check(children[0], body)
-                continue
-            if kind == "command":
-                self._command(node, ())
+            if kind == "redirected_statement":
+                self._redirected(children)
+            elif kind == "command":
+                self._command(children, self.redirects.get(node.id, ()))
             elif kind == "test_command":
                 words = self._words(
                     [leaf for leaf in _leaves(node) if children[0].type == "[" or _is_word(leaf)]
@@ -160,10 +164,11 @@ class _Reader:
             elif kind == "file_redirect":
                 self._target(children)
             elif kind == "variable_assignment":
-                found.others += self._words(children[2:]) if len(children) > 2 else []
+                found.assigned += self._words([node])
+                found.others += self._words([child for child in children[2:] if child.type != "array"])
             elif kind in ("for_statement", "array", "case_statement"):
                 found.others += self._words([child for child in children if _is_word(child)])
-            waiting += [(child, ()) for child in reversed(children)]
+            waiting += reversed(children)
         return found
 
     def _check(self, node: "Node", children: "Sequence[Node]") -> None:
@@ -188,15 +193,13 @@ class _Reader:
             self._check_leaf(kind, self._source(node))
         if kind in _TEXTS or not children:
             return
-        allowed = (
-            b" \t\n" if kind not in ("command", "concatenation") else b" \t" if kind == "command" else b""
-        )
+        allowed = _BETWEEN.get(kind, b" \t\n")
         at = node.start_byte
         for child in children:
             if child.start_byte > at and self.text[at : child.start_byte].strip(allowed):
                 found.odd = True
             at = child.end_byte
-        if node.end_byte > at and self.text[at : node.end_byte].strip(b" \t\n" if allowed else b""):
+        if node.end_byte > at and self.text[at : node.end_byte].strip(allowed):
             found.odd = True
 
     def _check_leaf(self, kind: str, source: bytes) -> None:
@@ -223,19 +226,34 @@ class _Reader:
         return [self._word(start, end, parts) for start, end, parts in spans]
 
     def _word(self, start: int, end: int, nodes: "Sequence[Node]") -> Word:
+        if any(child.type == "array" for node in nodes for child in node.children):
+            return Word(self.text[start:end].decode(errors="replace"), known=False, exact=False)
         holes = {hole.start_byte - start: hole.end_byte - start for node in nodes for hole in _holes(node)}
         word = unquoted(self.text[start:end], holes)
         self.found.odd = self.found.odd or word.odd
         return word
 
-    def _command(self, node: "Node", redirects: "Sequence[Node]") -> None:
+    def _redirected(self, children: "Sequence[Node]") -> None:
+        """The redirections of `a && b > c` are those of b."""
+        body = children[0]
+        if body.type in _REDIRECTS:
+            self._command((), children)
+            return
+        while body.type in ("list", "pipeline", "negated_command") and body.children:
+            body = body.children[-1]
+        if body.type == "command":
+            self.redirects[body.id] = children[1:]
+        elif any(self._redirect(child)[0] for child in children[1:] if child.type != "herestring_redirect"):
+            self.found.odd = True
+
+    def _command(self, children: "Sequence[Node]", redirects: "Sequence[Node]") -> None:
         words: list[Node] = []
         simple = Simple([])
-        for child in (*node.children, *redirects):
+        for child in (*children, *redirects):
             kind = child.type
             if kind == "variable_assignment" and not words:
-                simple.assigned += self._words([child])
-            elif kind == "herestring_redirect":
+                continue
+            if kind == "herestring_redirect":
                 simple.fed += self._words(child.children[-1:])
             elif kind in _REDIRECTS:
                 extra, fed = self._redirect(child)
@@ -257,7 +275,12 @@ class _Reader:
         if node.type == "file_redirect":
             operator = next((at for at, child in enumerate(children) if not child.is_named), 0)
             return children[operator + 2 :], []
-        words = [child for child in children[2:] if _is_word(child)]
+        words: list[Node] = []
+        for child in children[2:]:
+            if child.type == "file_redirect":
+                words += self._redirect(child)[0]
+            elif _is_word(child):
+                words.append(child)
         quoted, body = self._body(node)
         return words, [_fed(body.decode(errors="replace"), quoted)]
 
@@ -280,7 +303,10 @@ class _Reader:
 
     def _body(self, node: "Node") -> tuple[bool, bytes]:
         """Whether the delimiter of a here-document is quoted, and its text, as bash would find it."""
-        start = next(child for child in node.children if child.type == "heredoc_start")
+        start = next((child for child in node.children if child.type == "heredoc_start"), None)
+        if start is None:
+            self.found.odd = True
+            return False, b""
         end = next((child for child in node.children if child.type == "heredoc_end"), None)
         word = self._word(start.start_byte, start.end_byte, [start])
         line_end = self.text.find(b"\n", start.end_byte)
