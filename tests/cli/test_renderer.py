@@ -3,10 +3,9 @@
 import io
 from typing import Any
 
-import pytest
 from rich.console import Console
 
-from dragoman._cli.terminal.console import Pen, clean
+from dragoman._cli.terminal.console import Pen
 from dragoman._cli.terminal.renderer import Renderer
 from dragoman._model import events as ev
 from tests.cli.canned_streams import RUN
@@ -36,15 +35,15 @@ Then fix it.
   │ line 7
   │ line 8
   │ line 9
-  │ boom
+  │ \\x1b]0;owned\\x07\\x1b[31mboom\\x1b[0m
   └ failed · exit 2 · 1.5 s
 ● Edit src/login.py
   │ proposed: modified src/login.py
+? May it: Edit src/login.py
   │ @@ -1,2 +1,2 @@
   │ -if user = None:
   │ +if user is None:
   │      return
-? May it: Edit src/login.py
   └ allowed by policy (edits)
   │ modified src/login.py
   └ 0.5 s
@@ -115,7 +114,7 @@ def test_colours_on_a_terminal() -> None:
     assert "\x1b[32m+if user is None:" in shown
     assert "\x1b[31m-if user = None:" in shown
     assert "\x1b[2;3mWhere is \x1b[0m" in shown
-    assert "owned" not in shown
+    assert "\x1b]0;" not in shown
     assert shown.count("Then fix it.") == 1
 
 
@@ -157,25 +156,6 @@ def test_a_crash_shows_what_was_on_stderr() -> None:
     ended = ev.RunEnded(outcome="crashed", signal="SIGSEGV", stderr_tail="core dumped\n")
     shown = rendered(screen(terminal=False), [ended])
     assert shown == "✗ the run ended: crashed, SIGSEGV\n  stderr │ core dumped\n"
-
-
-@pytest.mark.parametrize(
-    ("dirty", "harmless"),
-    [
-        ("plain", "plain"),
-        ("\x1b[2J\x1b[1;1Hgone", "gone"),
-        ("\x1b]8;;http://evil\x1b\\link\x1b]8;;\x1b\\", "link"),
-        ("a\rb", "a\nb"),
-        ("a\r\nb\tc", "a\nb\tc"),
-        ("bell\x07 back\x08space", "bell backspace"),
-        ("\x9b31mred", "31mred"),
-        ("rm \u202etxt.exe", "rm txt.exe"),
-        ("naïve 日本 🎉", "naïve 日本 🎉"),
-        ("\x1b", ""),
-    ],
-)
-def test_nothing_that_a_terminal_would_obey(dirty: str, harmless: str) -> None:
-    assert clean(dirty) == harmless
 
 
 def test_gap_is_one_blank_line() -> None:

@@ -42,10 +42,11 @@ class Person:
         self.answers: dict[str, Any] = {}
         self.queue = RequestQueue(self.shown.append, self.permission, self.question)
 
-    async def permission(self, request: PermissionRequested) -> Answer:
-        self.asked.append(request.request_id)
+    async def permission(self, request: PermissionRequest) -> Answer:
+        self.shown.append(request.event)
+        self.asked.append(request.id)
         await self.says.wait()
-        return Answer(request=request.request_id, decision="allow")
+        return Answer(request=request.id, decision="allow")
 
     async def question(self, request: QuestionAsked) -> AnswerQuestion:
         self.asked.append(request.request_id)
@@ -132,6 +133,17 @@ async def test_a_question_that_is_settled_before_its_turn_is_not_asked(person: P
         await until(lambda: set(person.answers) == {"a", "b"})
     assert person.asked == ["a"]
     assert person.shown == [asks("a"), asks("b"), settled("b"), settled("a")]
+
+
+async def test_a_permission_is_shown_by_whoever_asks_for_it(person: Person) -> None:
+    """In full to the person who is asked; until then it is not known that a person is."""
+    person.queue.see(asks("a"))
+    assert person.shown == []
+    async with anyio.create_task_group() as group:
+        group.start_soon(person.handle, asks("a"))
+        await until(lambda: person.asked == ["a"])
+        assert person.shown == [asks("a")]
+        person.says.set()
 
 
 async def test_what_a_rule_answers_never_reaches_the_person(person: Person) -> None:

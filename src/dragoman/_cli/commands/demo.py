@@ -64,7 +64,7 @@ def command(ctx: click.Context, fast: bool) -> None:
 
 def _drive(config: SessionConfig, renderer: Renderer) -> tuple[list[Event], int]:
     """What happened, and the exit status."""
-    keyboard = Keyboard(renderer.pen)
+    keyboard = Keyboard(renderer)
     queue = RequestQueue(renderer.show, keyboard.permission, keyboard.question)
     live: list[Event] = []
 

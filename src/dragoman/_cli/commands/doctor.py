@@ -118,7 +118,7 @@ _STYLES: Final = {
 
 
 def _show(finding: Finding) -> None:
-    from dragoman._cli.terminal.console import Pen, clean, console
+    from dragoman._cli.terminal.console import Pen, console
 
     pen = Pen(console())
     mark, style = _STYLES.get(finding.status, ("✗", "red"))
@@ -131,7 +131,7 @@ def _show(finding: Finding) -> None:
     )
     facts: dict[str, Any] = {
         "at": finding.executable and short_path(finding.executable),
-        "why": finding.error and clean(finding.error),
+        "why": finding.error,
         "tested": ", ".join(finding.tested_versions) or "no version of it",
         "speaks": ", ".join(finding.dialects),
         "sessions": _sessions(finding),

@@ -227,7 +227,7 @@ def drive(
     renderer = Renderer(console())
     try:
         if interactive():
-            keyboard = Keyboard(renderer.pen)
+            keyboard = Keyboard(renderer)
             queue = RequestQueue(renderer.show, keyboard.permission, keyboard.question)
             run = LiveRun(
                 config,

@@ -1,36 +1,45 @@
 """Writing for people: streamed text, whole lines, and a spinner while there is nothing to write.
 
-On a terminal with colours; anywhere else the same as plain text. What an agent wrote is cleaned first: it may
-not move the cursor, retitle the window or hide what it does.
+On a terminal with colours; anywhere else the same as plain text. All that is written goes through `visible` here, in
+one place: whatever an agent wrote, it cannot move the cursor, retitle the window or hide what it does.
 """
 
-import re
+import codecs
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from io import TextIOWrapper
 from time import monotonic
+from typing import Final
 
 from rich.console import Console
 from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-_SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
-_CONTROLS = dict.fromkeys(
-    [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], None
-)
-"""C0, C1 and the marks that change the direction of text, which can make a command look like another."""
-del _CONTROLS[ord("\n")], _CONTROLS[ord("\t")]
+from dragoman._cli.terminal.visible import escape, prose_spans, spans
 
-INDENT = "  "
+INDENT: Final = "  "
+MARGIN, MORE = "  │ ", "  ┆ "
+"""In front of a line that is shown whole, and of what did not fit on it: so a wrapped line and two lines differ, and
+no text of an agent's begins where one of ours does."""
+
+Part = str | tuple[str, str]
+"""A text, or a text and its style."""
+
+_ESCAPED: Final = "reverse"
+_PLAINER: Final = dict(zip("│┆└●■☑☐▶✓✗·…↻↳↲→", "|:`*#x >vx-~~>>>", strict=True))
+"""Our own signs where the terminal has only ASCII."""
 
 
-def clean(text: str) -> str:
-    """`text` without anything that a terminal would obey."""
-    if text.isprintable():
-        return text
-    text = _SEQUENCES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    return text.translate(_CONTROLS)
+def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
+    """For a terminal that lacks characters: our own signs in ASCII, all others as escapes."""
+    assert isinstance(error, UnicodeEncodeError)
+    lacking = error.object[error.start : error.end]
+    return "".join(_PLAINER.get(char) or escape(char) for char in lacking), error.end
+
+
+codecs.register_error("dragoman.plainer", _plainer)
 
 
 class _Console(Console):
@@ -40,8 +49,8 @@ class _Console(Console):
 
 def console() -> Console:
     """A console that writes as it is told: no highlighting, no markup, no wrapping of what is piped."""
-    if isinstance(sys.stdout, TextIOWrapper):  # an ASCII or Latin-1 terminal gets a "?", not a traceback
-        sys.stdout.reconfigure(errors="replace")
+    if isinstance(sys.stdout, TextIOWrapper):  # an ASCII or Latin-1 terminal gets escapes, not a traceback
+        sys.stdout.reconfigure(errors="dragoman.plainer")
     return _Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
@@ -62,26 +71,42 @@ class Pen:
         if not text:
             return
         self.still()
-        self._print(Text(text, style))
+        self._print(_seen((text, style), prose_spans))
         self._inside = not text.endswith("\n")
         self._blank = text.endswith("\n\n")
         self.console.file.flush()
 
-    def line(self, *parts: str | tuple[str, str], depth: int = 0) -> None:
-        """A whole line, made of texts or (text, style) pairs; cut to the terminal's width."""
+    def line(self, *parts: Part, depth: int = 0) -> None:
+        """One line; cut to the terminal's width. For what is only told, never for what is approved."""
         self.end_line()
-        text = Text.assemble(INDENT * depth, *parts)
+        text = Text(INDENT * depth)
+        for part in parts:
+            text.append_text(_seen(part, spans))
         if self.console.is_terminal:
             text.truncate(self.console.width, overflow="ellipsis")
         self._print(text, "\n")
 
+    def whole(self, *parts: Part, margin: Part = (MARGIN, "dim"), more: str = MORE, depth: int = 0) -> None:
+        """One line, all of it: what does not fit on the terminal goes on behind `more`. No character is dropped."""
+        self.end_line()
+        text = Text()
+        for part in parts:
+            text.append_text(_seen(part, spans))
+        indent, width = INDENT * depth, None
+        first, rest = _seen(margin, spans), Text(more, "dim")
+        if self.console.is_terminal:
+            columns = self._columns()
+            indent = indent[: max(columns // 4, 0)]
+            width = max(columns - 1 - len(indent) - max(len(first), len(rest)), 2)
+        for number, (start, end) in enumerate(_cuts(text.plain, width)):
+            self._print(Text(indent) + (rest if number else first) + text[start:end], "\n")
+
     def block(self, text: str, style: str = "", *, depth: int = 0, margin: str = "") -> None:
-        """Whole lines of text behind a margin; wrapped at words on a terminal."""
+        """Lines of prose behind a margin; wrapped at words on a terminal."""
         self.end_line()
         before = Text(INDENT * depth + margin, "dim")
         width = self.console.width - len(before.plain)
-        for line in text.split("\n"):
-            body = Text(line, style)
+        for body in _seen((text, style), prose_spans).split("\n", allow_blank=True):
             pieces: Iterable[Text] = [body]
             if self.console.is_terminal and width > 20:
                 pieces = body.wrap(self.console, width) or [body]
@@ -110,6 +135,14 @@ class Pen:
         self.console.print(text, end=end)
         self._blank = False
 
+    def _columns(self) -> int:
+        """How wide the terminal is by its own account: $COLUMNS may say more, and then it would wrap our lines."""
+        try:
+            columns = os.get_terminal_size(self.console.file.fileno()).columns
+        except (OSError, ValueError):
+            columns = 0
+        return min(columns or self.console.width, self.console.width)
+
     # --- waiting -----------------------------------------------------------------------------------------
 
     def wait(self, label: str) -> None:
@@ -130,8 +163,34 @@ class Pen:
 
     def _picture(self) -> Spinner:
         seconds = monotonic() - self._since
-        label = self._label if seconds < 2 else f"{self._label}  {seconds:.0f} s"
-        text = Text(label, "dim")
+        text = _seen((self._label, "dim"), spans)
+        if seconds >= 2:
+            text.append(f"  {seconds:.0f} s")
         text.truncate(max(self.console.width - 4, 10), overflow="ellipsis")
         self._spinner.text = text
         return self._spinner
+
+
+def _seen(part: Part, reading: Callable[[str], Iterator[tuple[str, bool]]]) -> Text:
+    """A part with all that would not be seen as escapes, and these set off from it."""
+    said, style = (part, "") if isinstance(part, str) else part
+    text = Text(style=style)
+    for piece, escaped in reading(said):
+        text.append(piece, _ESCAPED if escaped else None)
+    return text
+
+
+def _cuts(text: str, width: int | None) -> Iterator[tuple[int, int]]:
+    """Where a line is cut so that each piece fits, after a blank if there is one near the end. Terminals do not agree
+    on how wide a character is: whatever is not ASCII counts as two, so that no line is ever longer than it seems."""
+    start, used, blank = 0, 0, 0
+    for at, char in enumerate(text):
+        used += 1 if char.isascii() else 2
+        if width is not None and used > width and at > start:
+            end = blank if blank - start > (at - start) * 2 // 3 else at
+            yield start, end
+            start, blank = end, end
+            used = sum(1 if each.isascii() else 2 for each in text[start : at + 1])
+        if char == " ":
+            blank = at + 1
+    yield start, len(text)

@@ -9,119 +9,39 @@ from typing import Any
 import anyio
 import click
 from anyio import to_thread
-from msgspec import Struct, structs
+from msgspec import structs
 
-from dragoman._cli.terminal.console import Pen, clean
 from dragoman._cli.terminal.formatting import choices, question_text
+from dragoman._cli.terminal.permission_menu import DENIED, EDIT, Lasting, chosen_answer, menu
+from dragoman._cli.terminal.renderer import Renderer
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer, AnswerQuestion
-from dragoman._model.events import PermissionRequested, QuestionAsked
-from dragoman._policy import rulebook
+from dragoman._model.events import QuestionAsked
+from dragoman._policy.permission import PermissionRequest
 
-EDIT = "e"
-DENIED = "The user denied this."
-
-_OPTION_KEYS = {"allow_once": "y", "allow_always": "a", "reject_once": "n", "reject_always": "x"}
-_LASTING = {
-    "s": ("session", "yes, and do not ask for this again in this session"),
-    "r": ("always", "yes, and make it a rule of mine: {file}"),
-}
-"""What our own policy holds on to, whatever the agent itself can remember."""
+_BESIDE_KEYS = "   ┆ "
+"""In front of what does not fit on a line of the menu, so that it is no line of the menu."""
+_SHORT = 30
+"""Characters that fit on a line with an answer on any terminal."""
 _YES = ("y", "yes", "true", "1")
 _NO = ("n", "no", "false", "0")
 
 
-class Choice(Struct, frozen=True):
-    """One thing that can be answered."""
-
-    label: str
-    answer: Answer
-
-
-def menu(request: PermissionRequested, can: Collection[Capability]) -> dict[str, Choice]:
-    """What can be answered, by key. The agent's own options where it gives any, and what our own policy remembers."""
-    answer = Answer(request=request.request_id)
-    yes = structs.replace(answer, decision="allow")
-    if request.options:
-        found: dict[str, Choice] = {}
-        for option in request.options:
-            kind = option.kind or ""
-            key = _free(_OPTION_KEYS.get(kind, "o"), found)
-            decision = "allow" if kind.startswith("allow") else "deny"
-            picked = structs.replace(answer, option=option.id, decision=decision)
-            found[key] = Choice(option.name or kind or option.id, picked)
-        allowed = any(choice.answer.decision == "allow" for choice in found.values())
-        return found | _lasting(yes) if allowed else found
-    found = {"y": Choice("yes, this once", yes)} | _lasting(yes)
-    if Capability.REMEMBER in can:
-        for number, suggestion in enumerate(request.suggestions, 1):
-            key = "a" if len(request.suggestions) == 1 else f"a{number}"
-            picked = structs.replace(yes, remember=[suggestion])
-            found[key] = Choice(f"yes, and {_suggestion_text(suggestion)}", picked)
-    if Capability.UPDATED_INPUT in can and isinstance(request.input, dict):
-        found[EDIT] = Choice("yes, with another input (opens your editor)", yes)
-    found["n"] = Choice(
-        "no (a reason may follow: n use the other file)", structs.replace(answer, message=DENIED)
-    )
-    return found
-
-
-def _lasting(yes: Answer) -> dict[str, Choice]:
-    return {
-        key: Choice(label.format(file=rulebook.user_file()), structs.replace(yes, remember=[word]))
-        for key, (word, label) in _LASTING.items()
-    }
-
-
-def _free(key: str, taken: Collection[str]) -> str:
-    number = 1
-    while (candidate := key if number == 1 else f"{key}{number}") in taken:
-        number += 1
-    return candidate
-
-
-def _suggestion_text(suggestion: Any) -> str:
-    """Claude's permission updates, in words; anything else as it is."""
-    if not isinstance(suggestion, dict):
-        return json.dumps(suggestion)
-    where = suggestion.get("destination")
-    scope = {"session": "for this session", "localSettings": "always in this project"}.get(
-        where if isinstance(where, str) else "", f"in {where}" if where else "from now on"
-    )
-    if suggestion.get("type") == "setMode":
-        return f"switch to mode {suggestion.get('mode')} {scope}"
-    if suggestion.get("type") == "addDirectories":
-        return f"allow {', '.join(map(str, suggestion.get('directories') or []))} {scope}"
-    rules = suggestion.get("rules")
-    if suggestion.get("type") == "addRules" and isinstance(rules, list):
-        named = ", ".join(_rule(rule) for rule in rules if isinstance(rule, dict))
-        return f"{suggestion.get('behavior', 'allow')} {named} {scope}"
-    return json.dumps(suggestion)
-
-
-def _rule(rule: dict[str, Any]) -> str:
-    content = rule.get("ruleContent")
-    return f"{rule.get('toolName')}({content})" if content else str(rule.get("toolName"))
-
-
-def chosen_answer(line: str, choices: dict[str, Choice]) -> Answer | None:
-    """The answer that a line picks; None if it picks none. What follows a no is its reason."""
-    key, _, reason = line.strip().partition(" ")
-    choice = choices.get(key.lower())
-    if choice is None:
-        return None
-    if choice.answer.decision == "deny" and reason.strip():
-        return structs.replace(choice.answer, message=reason.strip())
-    return choice.answer if not reason.strip() else None
+def covered_if_kept(request: PermissionRequest) -> str | None:
+    """What a lasting answer would cover: a command line or files, where they are known."""
+    what = request.command or ", ".join(request.paths)
+    return what or None
 
 
 class Keyboard:
     """Asks on the terminal and reads what is typed."""
 
-    def __init__(self, pen: Pen) -> None:
+    def __init__(self, renderer: Renderer, lasting: Lasting = covered_if_kept) -> None:
         self.capabilities: Collection[Capability] = ()
         """What the agent can do."""
-        self._pen = pen
+        self._renderer = renderer
+        self._pen = renderer.pen
+        self._lasting = lasting
 
     def _begin(self) -> None:
         self._pen.still()
@@ -129,18 +49,20 @@ class Keyboard:
 
     # --- permissions -------------------------------------------------------------------------------------
 
-    async def permission(self, request: PermissionRequested) -> Answer:
+    async def permission(self, request: PermissionRequest) -> Answer:
         """The answer that was typed."""
         self._begin()
-        choices = menu(request, self.capabilities)
+        self._renderer.ask(request)
+        choices = menu(request, self.capabilities, self._lasting)
         for key, choice in choices.items():
-            self._pen.line(("  " + key.ljust(3), "bold yellow"), clean(choice.label))
+            said = f": {choice.said}" if choice.said else ""
+            self._pen.whole(choice.label, said, margin=(f"  {key:3}", "bold yellow"), more=_BESIDE_KEYS)
         while True:
             line = await self._line(f"  {'/'.join(choices)}? ")
             if line is None:
-                return Answer(request=request.request_id, message=DENIED)
+                return Answer(request=request.id, message=DENIED)
             if line.strip().lower() == EDIT and EDIT in choices:
-                edited = await self._edited_input(request.input)
+                edited = await self._edited_input(request.event.input)
                 if edited is not None:
                     return structs.replace(choices[EDIT].answer, updated_input=edited)
             elif (answer := chosen_answer(line, choices)) is not None:
@@ -171,7 +93,7 @@ class Keyboard:
             return answer if await self._line("  ") is not None else _declined(answer)
         for item in request.questions:
             if len(request.questions) > 1:
-                self._pen.line((f"  {clean(question_text(item))}", "bold"))
+                self._pen.whole((question_text(item), "bold"), margin="  ", more=_BESIDE_KEYS)
             line = await self._pick(item)
             if line is None:
                 return _declined(answer)
@@ -188,7 +110,7 @@ class Keyboard:
         """One of the labels by number, or any other text."""
         labels = choices(item)
         for number, label in enumerate(labels, 1):
-            self._pen.line((f"  {number}  ", "bold yellow"), clean(label))
+            self._pen.whole(label, margin=(f"  {number:<3}", "bold yellow"), more=_BESIDE_KEYS)
         while True:
             line = await self._line("  your answer (Ctrl-D declines): ")
             if line is None or (line.strip() and not labels):
@@ -200,8 +122,11 @@ class Keyboard:
         about = field.get("description") or field.get("title") or name
         values = field.get("enum")
         hint = f" [{'/'.join(map(str, values))}]" if isinstance(values, list) else ""
+        asked = " ".join(f"{about}{hint}".split())
+        if len(asked) > _SHORT:
+            self._pen.whole(asked, margin="  ", more=_BESIDE_KEYS)
         while True:
-            line = await self._line(f"  {clean(str(about))}{clean(hint)}: ")
+            line = await self._line(f"  {asked if len(asked) <= _SHORT else 'your answer'}: ")
             if line is None:
                 return _DECLINED
             if not line.strip():

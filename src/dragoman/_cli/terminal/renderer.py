@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from dragoman._cli.terminal.console import Pen, clean
+from dragoman._cli.terminal.console import MARGIN, MORE, Pen
 from dragoman._cli.terminal.formatting import (
     answer_text,
     duration,
@@ -15,14 +15,15 @@ from dragoman._cli.terminal.formatting import (
     short_path,
     spent,
 )
-from dragoman._cli.terminal.tool_preview import Line, diff_lines, proposal
+from dragoman._cli.terminal.tool_preview import TAB, Line, Proposal, diff_lines, files_beside, proposal
 from dragoman._model import events as ev
 from dragoman._model.toolnames import one_line, title_of
+from dragoman._policy.permission import PermissionRequest
 
 OUTPUT_LINES = 6
 """How much of a tool's output is shown: its end, where results and errors are."""
 DETAIL_LINES = 40
-"""How much of a diff, or of what a permission is asked for, is shown: its beginning."""
+"""How much of a diff is shown, or of a permission that nobody is asked for: its beginning."""
 
 _MESSAGE_STYLES: dict[str, str] = {
     "text": "",
@@ -54,7 +55,9 @@ class Renderer:
         self._last: str | None = None
         """The call whose lines are the last ones, so that what comes of it needs no name."""
         self._depths: dict[str, int] = {}
-        self._previewed: set[str | None] = set()
+        self._proposed: dict[str, dict[str, ev.FileChanged]] = {}
+        """The changes that calls have proposed, by path: shown with the permission for them."""
+        self._previewed: set[str] = set()
         """Calls whose change was shown before it was made."""
         self._plan: list[ev.PlanEntry] = []
         self._shown_texts: set[str] = set()
@@ -124,7 +127,7 @@ class Renderer:
         name = " ".join(filter(None, (event.agent, event.cli_version)))
         facts = [name, event.model, event.cwd and short_path(event.cwd), event.permission_mode]
         session = event.session and f"session {event.session[:8]}"
-        self.pen.line((clean(" · ".join(filter(None, [*facts, session]))), "dim"))
+        self.pen.line((" · ".join(filter(None, [*facts, session])), "dim"))
         self._wait(event)
 
     def _session_updated(self, event: ev.SessionUpdated) -> None:
@@ -139,7 +142,7 @@ class Renderer:
 
     def _session_status(self, event: ev.SessionStatus) -> None:
         if event.status not in ("idle", "ended"):
-            self.pen.wait(clean(event.message or event.status.capitalize()))
+            self.pen.wait(event.message or event.status.capitalize())
 
     def _auth(self, event: ev.Auth) -> None:
         if event.message or event.status:
@@ -158,7 +161,7 @@ class Renderer:
         if self._speaking != key:
             self.pen.gap()
             self._speaking, self._last = key, None
-        self.pen.stream(clean(event.text), _MESSAGE_STYLES.get(event.kind, ""))
+        self.pen.stream(event.text, _MESSAGE_STYLES.get(event.kind, ""))
 
     def _message(self, event: ev.Message) -> None:
         if self._speaking == _block(event):
@@ -172,7 +175,7 @@ class Renderer:
                 return
             self.pen.gap()
             self._last = None
-            text = clean(event.text).strip("\n")
+            text = event.text.strip("\n")
             self._shown_texts = {event.text}
             self.pen.block(text, _MESSAGE_STYLES[event.kind], depth=self._depth(event))
             self._wait(event)
@@ -182,7 +185,7 @@ class Renderer:
             return
         self.pen.gap()
         self._speaking = self._last = None
-        self.pen.block(clean(event.text).strip("\n"), "bold", margin="> ")
+        self.pen.block(event.text.strip("\n"), "bold", margin="> ")
         self._wait(event)
 
     def _plan_updated(self, event: ev.PlanUpdated) -> None:
@@ -193,7 +196,7 @@ class Renderer:
             self.pen.gap()
         for entry in event.entries:
             mark, style = _PLAN[entry.status]
-            text = f"  {mark} {one_line(clean(entry.text))}"
+            text = f"  {mark} {one_line(entry.text)}"
             self.pen.line((text, style), depth=self._depth(event))
         self._wait(event)
 
@@ -208,9 +211,9 @@ class Renderer:
         self.pen.gap() if self._last is None else self.pen.end_line()
         name = f"{event.server}: {event.name}" if event.server else event.name
         title = f" {self._about(event.title)}" if event.title and event.title != event.name else ""
-        self.pen.line(("● ", "cyan"), (clean(name), "bold"), title, depth=self._depth(event))
+        self.pen.line(("● ", "cyan"), (name, "bold"), title, depth=self._depth(event))
         self._last = event.call_id
-        self.pen.wait(f"{clean(name)}{title}")
+        self.pen.wait(f"{name}{title}")
 
     def _tool_updated(self, event: ev.ToolUpdated) -> None:
         tool = self._tools.get(event.call_id)
@@ -220,13 +223,14 @@ class Renderer:
 
     def _tool_ended(self, event: ev.ToolEnded) -> None:
         tool = self._tools.pop(event.call_id, None)
+        self._proposed.pop(event.call_id, None)
         depth = self._depth(tool) if tool else 0
         named = "" if tool is None or self._last == event.call_id else f"{self._call(tool)}: "
         done = event.status == "completed"
         facts: list[str] = [] if done else [event.status]
         if event.exit_code:
             facts.append(f"exit {event.exit_code}")
-        output = clean(event.output or "").strip("\n")
+        output = (event.output or "").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
         lines = output.split("\n") if output else []
         if done and lines and tool is not None and tool.kind in _COUNTED:
             facts.append(plural(len(lines), "line"))
@@ -234,7 +238,7 @@ class Renderer:
             facts.append(duration(seconds))
         self.pen.end_line()
         if event.error is not None and not output:
-            lines = clean(event.error.message).split("\n")
+            lines = event.error.message.split("\n")
         if event.status == "declined":  # the denial was shown, with its reason
             lines = []
         if lines and (not done or (tool is not None and tool.kind == "execute")):
@@ -247,32 +251,32 @@ class Renderer:
     def _output(self, lines: list[str], depth: int) -> None:
         left_out = len(lines) - OUTPUT_LINES
         if left_out > 0:
-            self.pen.line((f"  │ … {plural(left_out, 'line')} before this", "dim"), depth=depth)
+            self.pen.line((f"{MARGIN}… {plural(left_out, 'line')} before this", "dim"), depth=depth)
         for line in lines[-OUTPUT_LINES:]:
-            self.pen.line((f"  │ {line.expandtabs(4)}", "dim"), depth=depth)
+            self.pen.line((f"{MARGIN}{line.expandtabs(TAB)}", "dim"), depth=depth)
 
     def _file_changed(self, event: ev.FileChanged) -> None:
         depth = self._depth(event)
         where = " → ".join(self._about(path) for path in (event.path, event.move_to) if path)
         what = {"proposed": "proposed: ", "failed": "not applied: "}.get(event.phase, "")
-        self.pen.line(("  │ ", "dim"), (f"{what}{event.change} {where}", "bold"), depth=depth)
-        if event.diff and event.phase != "failed" and event.call_id not in self._previewed:
-            self._details(diff_lines(event.diff), depth)
-        if event.phase == "proposed":
-            self._previewed.add(event.call_id)
+        self.pen.line((MARGIN, "dim"), (f"{what}{event.change} {where}", "bold"), depth=depth)
+        if event.phase == "proposed" and event.call_id is not None:
+            self._proposed.setdefault(event.call_id, {})[event.path] = event
+        elif event.diff and event.phase != "failed" and event.call_id not in self._previewed:
+            self._rows(diff_lines(event.diff), depth, DETAIL_LINES)
 
-    def _details(self, lines: list[Line], depth: int) -> None:
-        for text, style in lines[:DETAIL_LINES]:
-            self.pen.line(("  │ ", "dim"), (clean(text).expandtabs(4), style), depth=depth)
-        if (left_out := len(lines) - DETAIL_LINES) > 0:
-            self.pen.line((f"  │ … {plural(left_out, 'more line')}", "bold yellow"), depth=depth)
+    def _rows(self, lines: list[Line], depth: int, most: int | None = None) -> None:
+        for line in lines[:most]:
+            self.pen.whole(line, depth=depth)
+        if most is not None and (left_out := len(lines) - most) > 0:
+            self.pen.line((f"{MARGIN}… {plural(left_out, 'more line')}", "bold yellow"), depth=depth)
 
     def _subagent_started(self, event: ev.SubagentStarted) -> None:
         who = event.agent_type or "subagent"
         known = self._tools.get(event.call_id or "")
         about = f": {event.description}" if event.description and known is None else ""
         depth = self._depths.get(event.call_id or "", self._depth(event))
-        self.pen.line((clean(f"↳ {who}{about}"), "dim"), depth=depth)
+        self.pen.line((f"↳ {who}{about}", "dim"), depth=depth)
         self._wait(event)
 
     def _subagent_ended(self, event: ev.SubagentEnded) -> None:
@@ -281,29 +285,39 @@ class Renderer:
 
     # --- what the agent asks -----------------------------------------------------------------------------
 
+    def ask(self, request: PermissionRequest) -> None:
+        """What a person is asked for: all of it, however long it is and whatever was shown before."""
+        files = files_beside(request.event, request.paths, request.cwd)
+        self._permission(request.event, proposal(request.event, files, self._changes(request.event)), None)
+
     def _permission_requested(self, event: ev.PermissionRequested) -> None:
+        """A request that nobody is asked for here: a rule has settled it, or it is played again."""
+        self._permission(event, proposal(event, (), self._changes(event)), DETAIL_LINES)
+
+    def _permission(self, event: ev.PermissionRequested, wish: Proposal, most: int | None) -> None:
         self._requests[event.request_id] = event
-        name, depth = event.tool_name or event.kind, self._depth(event)
+        depth = self._depth(event)
         if self._last is None or event.call_id != self._last:
             self.pen.gap()
-        self.pen.line(("? ", "yellow"), (f"May it: {self._wish(event)}", "bold"), depth=depth)
-        if event.call_id not in self._previewed:
-            self._details(proposal(event.kind, name, event.input), depth)
+        self.pen.whole((f"May it: {wish.head}", "bold"), margin=("? ", "yellow"), more=MORE, depth=depth)
+        self._rows(wish.lines, depth, most)
+        if event.call_id is not None:
             self._previewed.add(event.call_id)
-        if event.reason:
-            self.pen.line((f"  {one_line(clean(event.reason))}", "dim"), depth=depth)
         self._last = event.call_id or event.request_id
+
+    def _changes(self, event: ev.PermissionRequested) -> list[ev.FileChanged]:
+        return [*self._proposed.get(event.call_id or "", {}).values()]
 
     def _permission_resolved(self, event: ev.PermissionResolved) -> None:
         style = "green" if event.outcome == "allowed" else "red"
         request = self._requests.pop(event.request_id, None)
-        if request is not None and event.updated_input not in (None, request.input):
+        if request is not None and request.call_id and event.updated_input not in (None, request.input):
             self._previewed.discard(request.call_id)  # what was shown is not what will be done
         at_hand = request is None or self._last == (request.call_id or request.request_id)
         named = "" if request is None or at_hand else f"{self._wish(request)}: "
         said = event.outcome if event.by == "client" else f"{event.outcome} by {event.by}"
         why = f" ({event.rule})" if event.rule else ""
-        message = f": {one_line(clean(event.message))}" if event.message else ""
+        message = f": {one_line(event.message)}" if event.message else ""
         self.pen.line(("  └ ", "dim"), named, (said + why, style), message, depth=self._depth(event))
         self._wait(event)
 
@@ -314,10 +328,10 @@ class Renderer:
         if event.message and not any(text.startswith(event.message) for text in texts):
             texts.insert(0, event.message)
         for text in filter(None, [*texts, event.url]):
-            self.pen.block(clean(text), "bold", margin="? ", depth=self._depth(event))
+            self.pen.block(text, "bold", margin="? ", depth=self._depth(event))
 
     def _question_answered(self, event: ev.QuestionAnswered) -> None:
-        self.pen.line(("  └ ", "dim"), clean(answer_text(event)), depth=self._depth(event))
+        self.pen.line(("  └ ", "dim"), answer_text(event), depth=self._depth(event))
         self._wait(event)
 
     def _command_ended(self, event: ev.CommandEnded) -> None:
@@ -366,14 +380,14 @@ class Renderer:
         errors = dict.fromkeys([*([event.error.message] if event.error else []), *event.errors])
         for text in errors:
             if text not in self._shown_texts:
-                self.pen.block(clean(text), "red")
+                self.pen.block(text, "red")
         mark, style = _OUTCOMES.get(event.outcome, ("✗", "red"))
         why = (
             f" ({event.reason})"
             if event.outcome != "completed" and event.reason not in (None, event.outcome, "completed")
             else ""
         )
-        facts = [f"{event.outcome}{clean(why)}", *spent(event)]
+        facts = [f"{event.outcome}{why}", *spent(event)]
         if event.denials:
             facts.append(f"{len(event.denials)} denied")
         self.pen.line((f"{mark} {' · '.join(facts)}", style))
@@ -388,13 +402,13 @@ class Renderer:
         how = event.signal or (f"exit {event.exit_code}" if event.exit_code is not None else "exit unknown")
         self.pen.line((f"✗ the run ended: {event.outcome}, {how}", "red"))
         if event.stderr_tail:
-            self.pen.block(clean(event.stderr_tail).strip("\n"), "dim", margin="  stderr │ ")
+            self.pen.block(event.stderr_tail.strip("\n"), "dim", margin="  stderr │ ")
 
     # ---------------------------------------------------------------------------------------------------
 
     def _remark(self, mark: str, text: str, event: ev.Event, style: str = "dim") -> None:
         self._last = None
-        self.pen.line((f"{mark} {one_line(clean(text))}", style), depth=self._depth(event))
+        self.pen.line((f"{mark} {one_line(text)}", style), depth=self._depth(event))
         self._wait(event)
 
     def _wait(self, event: ev.Event) -> None:
@@ -402,14 +416,14 @@ class Renderer:
         self.pen.wait(self._call(tool) if tool else f"{event.agent or 'the agent'} is working")
 
     def _call(self, tool: ev.ToolStarted) -> str:
-        return f"{clean(tool.name)} {self._about(tool.title)}" if tool.title else clean(tool.name)
+        return f"{tool.name} {self._about(tool.title)}" if tool.title else tool.name
 
     def _wish(self, request: ev.PermissionRequested) -> str:
         name = request.tool_name or request.kind
-        return f"{clean(name)} {self._about(title_of(name, request.input) or request.title or '')}".rstrip()
+        return f"{name} {self._about(title_of(name, request.input) or request.title or '')}".rstrip()
 
     def _about(self, title: str) -> str:
-        return short_path(one_line(clean(title)), self._cwd)
+        return short_path(one_line(title), self._cwd)
 
     def _depth(self, event: ev.Event) -> int:
         return self._depths.get(event.parent, 1) if event.parent else 0

@@ -1,7 +1,8 @@
 """The queue of requests at a terminal: events are shown and requests are put to a person, one thing at a time.
 
 While a request is open nothing else is written; what happens meanwhile is shown after it. A request that the
-agent takes back, or that a rule has answered, closes by itself.
+agent takes back, or that a rule has answered, closes by itself. A permission is shown when it is known who answers it:
+in full to the person who is asked, in short where a rule has settled it.
 """
 
 from collections import deque
@@ -23,18 +24,19 @@ from dragoman._policy.permission import PermissionRequest
 from dragoman._runtime.requests import LATER, Later
 
 Question = PermissionRequested | QuestionAsked
-Q = TypeVar("Q", PermissionRequested, QuestionAsked)
+Q = TypeVar("Q", PermissionRequest, QuestionAsked)
 T = TypeVar("T", Answer, AnswerQuestion)
 ANSWERS = (PermissionResolved, QuestionAnswered, HostAnswered)
 
 
 class RequestQueue:
-    """`show` gets every event in order; `approve` and `answer` are for the session, as its handlers."""
+    """`show` gets every event in order, but for a permission that `ask_permission` gets; `approve` and `answer` are
+    for the session, as its handlers."""
 
     def __init__(
         self,
         show: Callable[[Event], None],
-        ask_permission: Callable[[PermissionRequested], Awaitable[Answer]],
+        ask_permission: Callable[[PermissionRequest], Awaitable[Answer]],
         ask_question: Callable[[QuestionAsked], Awaitable[AnswerQuestion]],
     ) -> None:
         self._show = show
@@ -44,6 +46,8 @@ class RequestQueue:
         """What has happened and is not shown yet."""
         self._open: str | None = None
         """The request that is being asked."""
+        self._unshown: PermissionRequested | None = None
+        """The open permission, until it is asked or answered."""
         self._reached: dict[str, anyio.Event] = {}
         self._scopes: dict[str, anyio.CancelScope] = {}
 
@@ -52,11 +56,15 @@ class RequestQueue:
         if isinstance(event, ANSWERS):
             self._close(event.request_id)
         while self._waiting and self._open is None:
-            shown = self._waiting.popleft()
-            self._show(shown)
-            if isinstance(shown, Question) and not self._has_answer(shown.request_id):
-                self._open = shown.request_id
-                self._reach(shown.request_id).set()
+            event = self._waiting.popleft()
+            asked = isinstance(event, Question) and not self._has_answer(event.request_id)
+            if asked and isinstance(event, PermissionRequested):
+                self._unshown = event
+            else:
+                self._show(event)
+            if asked and isinstance(event, Question):
+                self._open = event.request_id
+                self._reach(event.request_id).set()
 
     async def approve(self, request: PermissionRequest) -> Answer | Literal[Later.LATER]:
         """The person's answer to a permission request."""
@@ -64,17 +72,20 @@ class RequestQueue:
             self.see(
                 request.event
             )  # it is for what the host is about to do: no event of the agent's asks for it
-        return await self._in_turn(request.event, self._ask_permission)
+        return await self._in_turn(request.id, self._ask_permission, request)
 
     async def answer(self, question: QuestionAsked) -> AnswerQuestion | Literal[Later.LATER]:
         """The person's answer to a question."""
-        return await self._in_turn(question, self._ask_question)
+        return await self._in_turn(question.request_id, self._ask_question, question)
 
-    async def _in_turn(self, request: Q, ask: Callable[[Q], Awaitable[T]]) -> T | Literal[Later.LATER]:
+    async def _in_turn(
+        self, id: str, ask: Callable[[Q], Awaitable[T]], request: Q
+    ) -> T | Literal[Later.LATER]:
         """Wait until the request is the thing at hand, then ask. LATER if it is not asked any more."""
         with anyio.CancelScope() as scope:
-            self._scopes[request.request_id] = scope
-            await self._reach(request.request_id).wait()
+            self._scopes[id] = scope
+            await self._reach(id).wait()
+            self._unshown = None
             return await ask(request)
         return LATER
 
@@ -87,6 +98,9 @@ class RequestQueue:
     def _close(self, id: str) -> None:
         if self._open == id:
             self._open = None
+            if self._unshown is not None:
+                self._show(self._unshown)
+                self._unshown = None
         self._reached.pop(id, None)
         if (scope := self._scopes.pop(id, None)) is not None:
             scope.cancel()
