@@ -1,12 +1,17 @@
 """The command line: one file per command, imported when it is called."""
 
+import errno
+import io
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import IO, Any
 
 import click
 
+from dragoman._cli.terminal.visible import visible
 from dragoman._model.errors import DragomanError
 from dragoman._version import __version__
 
@@ -23,28 +28,34 @@ COMMANDS = {
 }
 """Every command, with the line that says what it does. `a-name` lives in commands/a_name.py as `command`."""
 
+WRONG_USAGE = 2
+NO_OUTPUT = 74
+"""What was to be written could not be: the disk is full, or stdout is closed. EX_IOERR of sysexits.h."""
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 """What a shell reports for a program that SIGINT or SIGPIPE ended."""
 
+_STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
 
 class Failure(click.ClickException):
-    """A DragomanError, told in one sentence."""
+    """What went wrong, told in one sentence."""
 
-    def __init__(self, error: DragomanError) -> None:
-        super().__init__(" ".join(error.message.split()))
-        self.error = error
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(" ".join(message.split()))
+        self.status = status
 
     @property
     def exit_code(self) -> int:  # type: ignore[override]
-        return self.error.exit_status
+        return self.status
 
     def show(self, file: IO[Any] | None = None) -> None:
         click.echo(f"dragoman: {self.message}", err=True, file=file)
 
 
 class Commands(click.Group):
-    """A group that imports a command only when it is called."""
+    """A group that imports a command only when it is called, and ends with one sentence whatever goes wrong."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -61,21 +72,89 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
         except DragomanError as error:
-            raise Failure(error) from error
+            raise Failure(error.message, error.exit_status) from error
+        except OSError as error:
+            raise _failure(error) from error
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
-        except BrokenPipeError:
-            _close_stdout()
-            ctx.exit(BROKEN_PIPE)
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> Any:
+        """As click's, but that errors are told by `_complain`, and that those of a stream are errors like others."""
+        try:
+            try:
+                status = super().main(args, prog_name, **(extra | {"standalone_mode": False}))
+            except OSError as error:  # of what click itself writes: the help, the version
+                raise _failure(error) from error
+        except click.ClickException as error:
+            _complain(error)
+            status = error.exit_code
+        except click.Abort:
+            status = INTERRUPTED
+        sys.exit(status if isinstance(status, int) else 0)
 
 
-def _close_stdout() -> None:
-    """Nobody reads on: what is still buffered goes nowhere, quietly, also when the interpreter flushes it."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+def _failure(error: OSError) -> Failure:
+    """What an error of the system's means that no command has an answer to."""
+    if isinstance(error, BrokenPipeError):
+        _let_go(sys.stdout)
+        return Failure("", BROKEN_PIPE)
+    why = error.strerror or str(error)
+    if error.filename is not None:
+        return Failure(f"{error.filename}: {why}", 1)
+    if error.errno in _OUTPUT_ERRORS:
+        _let_go(sys.stdout)
+        return Failure(f"the output cannot be written: {why}", NO_OUTPUT)
+    try:
+        os.getcwd()
+    except OSError:
+        return Failure("the working directory is gone; go to one that is there", WRONG_USAGE)
+    return Failure(why, 1)
+
+
+def _complain(error: click.ClickException) -> None:
+    """Say it on stderr; file names, and what stands in files, may hold anything. If that fails too, the status says
+    it."""
+    if error.exit_code == BROKEN_PIPE:
+        return
+    words = io.StringIO()
+    error.show(words)
+    try:
+        for line in words.getvalue().splitlines():
+            click.echo(visible(line), err=True)
+    except OSError:
+        _let_go(sys.stderr)
+
+
+def _let_go(stream: Any) -> None:
+    """Nobody takes any more of this: what is still buffered goes nowhere, quietly, also when the interpreter flushes
+    it."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _open_standard_streams() -> None:
+    """Streams that the caller has closed are opened on nothing, so that no file of ours takes their place and is read
+    or written as one of them. Raises Failure if there is nowhere to write to."""
+    closed = [name for name in _STREAMS if getattr(sys, name) is None]
+    for number, (name, mode) in enumerate(_STREAMS.items()):
+        if name in closed:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+    if "stdout" in closed:
+        raise Failure("standard output is closed", NO_OUTPUT)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # what it has no letter for is an escape, not a traceback
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -85,4 +164,9 @@ def cli() -> None:
 
 
 def main() -> None:
+    try:
+        _open_standard_streams()
+    except Failure as failure:
+        _complain(failure)
+        sys.exit(failure.exit_code)
     cli(prog_name="dragoman")

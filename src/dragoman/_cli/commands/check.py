@@ -4,6 +4,7 @@ import click
 
 from dragoman._cli.terminal.formatting import plural
 from dragoman._cli.terminal.inputs import FROM_HELP, events_in, given_from
+from dragoman._cli.terminal.visible import echo
 from dragoman._contract.invariants import Invariants
 from dragoman._model.errors import DragomanError
 
@@ -31,10 +32,10 @@ def _check(file: str, dialect: str | None) -> int:
                 count += 1
                 broken += rules.feed(event)
     except DragomanError as error:
-        click.echo(f"dragoman: {error.message}", err=True)
+        echo(f"dragoman: {error.message}", err=True)
         return UNREADABLE
     broken += rules.end()
-    click.echo(f"{file}: {'broken' if broken else 'holds'} ({plural(count, 'event')})")
+    echo(f"{file}: {'broken' if broken else 'holds'} ({plural(count, 'event')})")
     for what in broken:
-        click.echo(f"  {what}")
+        echo(f"  {what}")
     return BROKEN if broken else HOLDS

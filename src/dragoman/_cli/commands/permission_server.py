@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from dragoman._cli.terminal.telling import told
 from dragoman._model.config import APPROVE_MODES, Approve
 from dragoman._policy import rulebook
 from dragoman._policy.policy import Policy
@@ -29,4 +30,5 @@ def command(agent: str, approve: Approve, file: str | None, cwd: str, ask: str |
         sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
 
-    serve(sys.stdin.buffer, write, by_policy(policy, agent, cwd, ask))
+    with told():
+        serve(sys.stdin.buffer, write, by_policy(policy, agent, cwd, ask))

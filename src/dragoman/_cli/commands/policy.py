@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from dragoman._cli.terminal.visible import echo
 from dragoman._model import toolnames
 from dragoman._model.config import APPROVE_MODES, Approve
 from dragoman._model.errors import UsageError
@@ -48,9 +49,9 @@ def test(
             json.dumps({"effect": decision.effect, "rule": decision.rule, "message": decision.message})
         )
         return
-    click.echo(f"{decision.effect}: {decision.rule}")
+    echo(f"{decision.effect}: {decision.rule}")
     if decision.message:
-        click.echo(f"  the agent is told: {decision.message}")
+        echo(f"  the agent is told: {decision.message}")
 
 
 @command.command
@@ -58,7 +59,7 @@ def test(
 def where(cwd: str) -> None:
     """Say which files the rules are read from."""
     for path in (rulebook.user_file(), f"{cwd}/{rulebook.PROJECT_FILE}", rulebook.MODES_FILE):
-        click.echo(path)
+        echo(str(path))
 
 
 def _input(tool: str, text: str) -> dict[str, Any]:

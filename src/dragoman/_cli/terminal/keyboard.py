@@ -7,10 +7,9 @@ from collections.abc import Collection
 from typing import Any
 
 import anyio
-import click
-from anyio import to_thread
 from msgspec import structs
 
+from dragoman._cli.terminal.editor import edited
 from dragoman._cli.terminal.formatting import choices, question_text
 from dragoman._cli.terminal.permission_menu import DENIED, EDIT, Lasting, chosen_answer, menu
 from dragoman._cli.terminal.renderer import Renderer
@@ -71,9 +70,9 @@ class Keyboard:
     async def _edited_input(self, input: Any) -> dict[str, Any] | None:
         before = json.dumps(input, indent=2, ensure_ascii=False)
         try:
-            after = await to_thread.run_sync(lambda: click.edit(before, extension=".json"))
+            after = await edited(before, ".json")
             value = json.loads(after) if after is not None else None
-        except (click.ClickException, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             self._pen.line((f"  not taken: {error}", "red"))
             return None
         if isinstance(value, dict):

@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import Final
 
 import anyio
-import click
 from msgspec import structs
 
+from dragoman._cli.terminal import telling
 from dragoman._cli.terminal.exit_status import Outcome
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer
@@ -23,8 +23,10 @@ from dragoman._policy.permission import PermissionRequest
 from dragoman._runtime.requests import AnswerHandler, ApproveHandler
 from dragoman.api import open as open_session
 
+GRACE: Final = 10.0
+"""Seconds that an agent has to end its turn after Ctrl-C. Then it is stopped, so that one Ctrl-C is enough."""
 KILL_AFTER: Final = 1.0
-"""Seconds between the second signal and the end of an agent that does not listen."""
+"""Seconds between that, or a second signal, and the end of an agent that does not listen."""
 
 NO_TERMINAL = "Denied: there is no terminal to ask at. Run dragoman at a terminal, or with --approve edits or --approve all."
 
@@ -50,7 +52,7 @@ class LiveRun:
         self._config = config
         self._see = see
         self._blocks = blocks
-        self._tell = tell or (lambda text: click.echo(f"dragoman: {text}", err=True))
+        self._tell = tell or telling.tell
         self._outcome = Outcome()
         self._signal: signal.Signals | None = None
         """The last one that told us to end."""
@@ -66,7 +68,8 @@ class LiveRun:
 
     def run(self) -> int:
         """The exit status."""
-        return anyio.run(self._run)
+        with telling.told():
+            return anyio.run(self._run)
 
     async def _run(self) -> int:
         error: Exception | None = None
@@ -107,20 +110,42 @@ class LiveRun:
     # --- signals -----------------------------------------------------------------------------------------
 
     async def _listen_to_signals(self, signals: AsyncIterator[signal.Signals]) -> None:
-        """Ctrl-C interrupts the turn, SIGTERM and SIGHUP stop the agent in good order; a second one stops it at
-        once."""
+        """Ctrl-C interrupts the turn and stops the agent if that comes to nothing; SIGTERM and SIGHUP stop it in good
+        order; a second one stops it at once."""
         async with anyio.create_task_group() as group:
             async for number in signals:
                 first, self._signal = self._signal is None, number
                 if number == signal.SIGHUP:
                     self._leave_terminal()
                 if first and number == signal.SIGINT:
-                    self._tell("interrupting; Ctrl-C again stops at once")
-                    if await self._interrupt():
-                        continue
+                    self._say(f"interrupting; stops in {GRACE:g} s, Ctrl-C again stops at once")
+                    group.start_soon(self._interrupt_then_stop)
+                elif first:
+                    group.start_soon(self._session.stop, "cancelled")
+                else:
+                    group.start_soon(self._stop_at_once)
+
+    def _say(self, text: str) -> None:
+        with suppress(OSError):  # whatever became of the screen, the agent is stopped
+            self._tell(text)
+
+    async def _interrupt_then_stop(self) -> None:
+        async with anyio.create_task_group() as group:
+            if not await self._interrupt():
                 group.start_soon(self._session.stop, "cancelled")
-                if not first:
-                    group.start_soon(self._kill_later)
+            await anyio.sleep(GRACE)
+            if self._session.exit is None:
+                self._say("stopping")
+            group.start_soon(self._stop_at_once)
+
+    async def _stop_at_once(self) -> None:
+        """Stopping in good order takes its time, which a person who asks twice does not want to give."""
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._session.stop, "cancelled")
+            await anyio.sleep(KILL_AFTER)
+            if self._session.exit is None and self._pid is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(self._pid, signal.SIGKILL)
 
     def _leave_terminal(self) -> None:
         """The terminal is gone: what would be shown there goes nowhere."""
@@ -137,13 +162,6 @@ class LiveRun:
         except DragomanError:
             return False
         return True
-
-    async def _kill_later(self) -> None:
-        """Stopping in good order takes its time, which a person who asks twice does not want to give."""
-        await anyio.sleep(KILL_AFTER)
-        if self._session.exit is None and self._pid is not None:
-            with suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
 
 
 def interactive() -> bool:

@@ -151,7 +151,7 @@ def _update_text(update: dict[str, Any]) -> str:
     if field == "mode":
         what = _MODES[value]
     elif field == "directories":
-        what = " and ".join(value) if isinstance(value, list) else None
+        what = " and ".join(value) if isinstance(value, list) else ""
     else:
         what = " and ".join(_rule(**rule) for rule in value)
     if not what:

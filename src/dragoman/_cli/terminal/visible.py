@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Final, Literal
 
+import click
+
 Class = Literal["shown", "blank", "mark", "joiner", "selector", "newer", "hidden"]
 
 _UNSEEN: Final = frozenset(
@@ -48,6 +50,11 @@ def visible(text: str) -> str:
 def prose(text: str) -> str:
     """`text` as it is read: the same, but that lines, tabs and what honest writing needs stay. CR LF is a newline."""
     return "".join(piece for piece, _ in prose_spans(text))
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Write one line, to the letter, on stdout or stderr."""
+    click.echo(visible(text), err=err)
 
 
 def spans(text: str) -> Iterator[tuple[str, bool]]:
