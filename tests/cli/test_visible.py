@@ -32,6 +32,7 @@ from dragoman._cli.terminal.visible import prose, visible
         ("rm\xa0-rf\u3000~\u2003\u202f", r"rm\xa0-rf\u3000~\u2003\u202f"),
         ("\ud800\ue000\U0010ffff\u0378", r"\ud800\ue000\U0010ffff\u0378"),
         ("e\u0301", "e\u0301"),
+        ("e\u0336s\u20dd", r"e\u0336s\u20dd"),
         ("'\u0301;\u0338", r"'\u0301;\u0338"),
         ("a" + "\u0300" * 5, "a\u0300\u0300\u0300" + r"\u0300\u0300"),
     ],

@@ -78,7 +78,16 @@ def proposal(
     if event.reason:
         lines += _field("its reason", event.reason)
     name = _name(tool) if tool else event.kind
-    return Proposal(f"{name} {beside}" if beside is not None else name, lines)
+    head = f"{name} {beside}" if beside is not None else name
+    if event.title and about != event.title and _says_more(event.title, [head, *(text for text, _ in lines)]):
+        lines += _field("its title", event.title)
+    return Proposal(head, lines)
+
+
+def _says_more(title: str, shown: list[str]) -> bool:
+    """Whether a title has a word that is not shown yet: most only name the tool and its file once more."""
+    known = "\n".join(shown).lower()
+    return any(word not in known for word in re.findall(r"\w[\w./-]*", title.lower()))
 
 
 def files_beside(event: PermissionRequested, paths: Iterable[str], cwd: str) -> list[str]:

@@ -18,7 +18,7 @@ from typing import Final, Literal
 
 import click
 
-Class = Literal["shown", "blank", "mark", "joiner", "selector", "newer", "hidden"]
+Class = Literal["shown", "blank", "mark", "cover", "joiner", "selector", "newer", "hidden"]
 
 _UNSEEN: Final = frozenset(
     chr(code)
@@ -33,6 +33,9 @@ _UNSEEN: Final = frozenset(
 _NAMED: Final = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _MARKS: Final = 3
 """Marks that one letter may bear: two in Vietnamese, three in pointed Hebrew. More is a flood over other lines."""
+
+_OVERLAY: Final = 1
+"""The combining class of strokes through a letter; like circles around one, they hide it, or terminals leave them out."""
 
 _PLAIN: Final = re.compile(r"[ -~]*")
 _PLAIN_PROSE: Final = re.compile(r"[ -~\n\t]*")
@@ -107,7 +110,9 @@ def _class(char: str) -> Class:
         category[0] in "CZ"
     ):  # controls, format characters, halves of characters, private and unassigned; separators
         return "hidden"
-    return "mark" if category in ("Mn", "Me") else "shown"
+    if category == "Me" or unicodedata.combining(char) == _OVERLAY:
+        return "cover"
+    return "mark" if category == "Mn" else "shown"
 
 
 def _letter_shown(text: str, at: int) -> bool:
@@ -128,7 +133,7 @@ def _prose_shown(text: str, at: int) -> bool:
     if kind == "joiner":
         both = bool(before and after)
         return both and (_joins(before, after) or (char == "\u200d" and _picture(before) and _symbol(after)))
-    return kind == "mark" and (at == 0 or bool(_bearer(text, at)) or before == "\ufe0f")
+    return kind in ("mark", "cover") and (at == 0 or bool(_bearer(text, at)) or before == "\ufe0f")
 
 
 def _bearer(text: str, at: int) -> str:
@@ -136,8 +141,8 @@ def _bearer(text: str, at: int) -> str:
     for place in range(at - 1, at - _MARKS - 1, -1):
         if place < 0:
             return ""
-        if _class(text[place]) != "mark":
-            return text[place] if _class(text[place]) == "shown" else ""
+        if (kind := _class(text[place])) not in ("mark", "cover"):
+            return text[place] if kind == "shown" else ""
     return ""
 
 
