@@ -6,13 +6,14 @@ import pty
 import re
 import select
 import struct
+import subprocess
+import sys
 import termios
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyte
-
-from tests.cli.fake_program import dragoman
 
 PROMPT = re.compile(r"  [a-z0-9/]+\? ")
 """What stands before the cursor when an answer is awaited."""
@@ -24,14 +25,28 @@ PATIENCE = 60
 class Screen:
     """`dragoman` in a terminal, and what is seen there."""
 
-    def __init__(self, *args: object, columns: int, home: Path, rows: int = 24) -> None:
+    def __init__(
+        self,
+        *args: object,
+        columns: int,
+        home: Path,
+        rows: int = 24,
+        program: Sequence[str] = ("-m", "dragoman"),
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self._fd, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self._screen = pyte.HistoryScreen(columns, rows, history=100_000)
         self._stream = pyte.ByteStream(self._screen)
         self.raw = b""
-        env = {"PATH": os.environ["PATH"], "HOME": str(home), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
-        self.process = dragoman(*args, stdin=slave, stdout=slave, stderr=slave, env=env)
+        clean = {"PATH": os.environ["PATH"], "HOME": str(home), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "error", *program, *map(str, args)],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=clean | (env or {}),
+        )
         os.close(slave)
 
     @property
@@ -68,6 +83,10 @@ class Screen:
         rows = self.rows
         start = max(number for number, row in enumerate(rows) if row.startswith("? "))
         return rows[start:]
+
+    def wait_for(self, word: str) -> None:
+        while word.encode() not in self.raw:
+            assert self.read(), "\n".join(self.rows)
 
     def type(self, text: str) -> None:
         os.write(self._fd, text.encode())

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dragoman._cli.terminal.formatting import short_path
 from dragoman._cli.terminal.keyboard import picks, typed_value
 from dragoman._cli.terminal.permission_menu import DENIED, Choice, chosen_answer, menu, suggestion_text
 from dragoman._model.capabilities import Capability
@@ -104,7 +105,7 @@ def test_what_our_own_policy_remembers_can_be_chosen_and_says_for_what() -> None
     assert chosen_answer("s", choices) == Answer(request="r", decision="allow", remember=["session"])
     assert chosen_answer("r", choices) == Answer(request="r", decision="allow", remember=["always"])
     assert choices["s"].label.endswith("for: `npm test` in src")
-    assert str(rulebook.user_file()) in choices["r"].label
+    assert short_path(str(rulebook.user_file())) in choices["r"].label
 
 
 def test_nothing_lasting_is_offered_where_nobody_knows_what_it_would_cover() -> None:

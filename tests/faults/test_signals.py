@@ -8,8 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.cli.fake_program import HELLO, INIT, write_program
+from tests.cli.screen import Screen
+from tests.cli.test_run import CALL, MAY_I
 from tests.faults.fault_agent import left_behind, program
 
 END = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -51,4 +55,84 @@ def test_a_terminal_that_goes_away(tmp_path: Path) -> None:
     os.close(screen)
     process.send_signal(signal.SIGHUP)  # which the system sends where the terminal is the session's own
     assert process.wait(timeout=60) == 129
+    assert left_behind(str(tmp_path), []) == []
+
+
+# --- one Ctrl-C, and an agent that does not listen ---------------------------------------------------------------
+
+STUBBORN = Path(__file__).parents[1] / "fake_agents" / "stubborn.py"
+IMPATIENT = """
+import sys
+from dragoman._cli.terminal import live_run
+live_run.GRACE = 0.5
+from dragoman._cli import main
+main()
+"""
+"""The program, with less time for the agent: how long that is takes nothing away from what happens after it."""
+
+
+def one_ctrl_c(word: bytes, *args: object) -> tuple[bytes, int]:
+    """Run it, press Ctrl-C once when `word` was written; what it wrote on stderr, and its status."""
+    command = [sys.executable, "-W", "error", "-c", IMPATIENT, *map(str, args)]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]
+        out = b""
+        while word not in out:
+            chunk = process.stdout.readline()
+            assert chunk
+            out += chunk
+        process.send_signal(signal.SIGINT)
+        rest, err = process.communicate(timeout=60)
+    events = [json.loads(line) for line in (out + rest).splitlines()]
+    assert events[-1]["type"] == "run.ended"
+    assert not psutil.pid_exists(events[0]["pid"])
+    return err, process.returncode
+
+
+def test_one_ctrl_c_ends_an_agent_that_ignores_it(tmp_path: Path) -> None:
+    """It went on for as long as the agent liked."""
+    agent = write_program(tmp_path / "agent", INIT, HELLO, "hang")
+    err, status = one_ctrl_c(b"Hello.", "run", "claude", "hi", "--json", "--executable", agent)
+    assert status == 130
+    assert b"interrupting; stops in 0.5 s, Ctrl-C again stops at once" in err
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [("claude", "hi", "--executable", "{program}"), ("acp", "hi", "--", sys.executable, str(STUBBORN))],
+    ids=["claude", "acp"],
+)
+def test_one_ctrl_c_while_the_agent_has_not_answered_yet(tmp_path: Path, agent: tuple[str, ...]) -> None:
+    """There is no session, and nothing that could be interrupted."""
+    path = tmp_path / "agent"
+    path.write_text(f"#!{sys.executable}\n{STUBBORN.read_text()}")
+    path.chmod(0o755)
+    args = [arg.format(program=path) for arg in agent]
+    _, status = one_ctrl_c(b'"native.', "run", args[0], args[1], "--json", *args[2:])
+    assert status == 130
+
+
+@pytest.mark.parametrize("editing", [False, True], ids=["at a prompt", "in an editor"])
+def test_one_ctrl_c_while_somebody_is_asked(tmp_path: Path, editing: bool) -> None:
+    """The agent does not take its question back; the prompt, or the editor, ends with the run."""
+    agent = write_program(tmp_path / "agent", INIT, CALL, MAY_I, "hang")
+    editor = tmp_path / "editor"
+    editor.write_text(
+        f"#!{sys.executable}\nimport time\nprint('edit' + 'ing', flush=True)\ntime.sleep(600)\n"
+    )
+    editor.chmod(0o755)
+    screen = Screen(
+        *("run", "claude", "hi", "--executable", agent),
+        columns=80,
+        home=tmp_path,
+        program=["-c", IMPATIENT],
+        env={"EDITOR": str(editor), "TRACE": str(tmp_path)},
+    )
+    screen.wait_for_question()
+    if editing:
+        screen.answer("e")
+        screen.wait_for("editing")
+    screen.process.send_signal(signal.SIGINT)
+    assert screen.finish() == 130
+    assert "interrupting; stops in 0.5 s, Ctrl-C again stops at once" in "\n".join(screen.rows)
     assert left_behind(str(tmp_path), []) == []

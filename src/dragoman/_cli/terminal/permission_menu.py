@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct, structs
 
+from dragoman._cli.terminal.formatting import short_path
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer
 from dragoman._model.events import PermissionOption
@@ -93,7 +94,7 @@ def _lasting(yes: Answer, covered: str | None) -> dict[str, Choice]:
     session, always = (structs.replace(yes, remember=[word]) for word in ("session", "always"))
     return {
         "s": Choice(f"yes, and do not ask again in this session for: {covered}", session),
-        "r": Choice(f"yes, and make that a rule of mine: {rulebook.user_file()}", always),
+        "r": Choice(f"yes, and make that a rule of mine: {short_path(str(rulebook.user_file()))}", always),
     }
 
 
