@@ -122,11 +122,9 @@ def _complain(error: click.ClickException) -> None:
     it."""
     if error.exit_code == BROKEN_PIPE:
         return
-    words = io.StringIO()
-    error.show(words)
+    error.message = visible(error.message)  # type: ignore[misc]
     try:
-        for line in words.getvalue().splitlines():
-            click.echo(visible(line), err=True)
+        error.show()
     except OSError:
         _let_go(sys.stderr)
 
