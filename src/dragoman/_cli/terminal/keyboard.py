@@ -17,6 +17,7 @@ from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer, AnswerQuestion
 from dragoman._model.events import QuestionAsked
 from dragoman._policy.permission import PermissionRequest
+from dragoman._policy.policy import lasting
 
 _BESIDE_KEYS = "   ┆ "
 """In front of what does not fit on a line of the menu, so that it is no line of the menu."""
@@ -26,16 +27,10 @@ _YES = ("y", "yes", "true", "1")
 _NO = ("n", "no", "false", "0")
 
 
-def covered_if_kept(request: PermissionRequest) -> str | None:
-    """What a lasting answer would cover: a command line or files, where they are known."""
-    what = request.command or ", ".join(request.paths)
-    return what or None
-
-
 class Keyboard:
     """Asks on the terminal and reads what is typed."""
 
-    def __init__(self, renderer: Renderer, lasting: Lasting = covered_if_kept) -> None:
+    def __init__(self, renderer: Renderer, lasting: Lasting = lasting) -> None:
         self.capabilities: Collection[Capability] = ()
         """What the agent can do."""
         self._renderer = renderer
