@@ -9,7 +9,6 @@ from typing import Any, Unpack
 from msgspec import structs
 
 from dragoman._agents.agent import Agent, environment
-from dragoman._files.redaction import Redactor, secrets_in
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, Options, SessionConfig, checked, configured, did_you_mean
 from dragoman._model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
@@ -25,6 +24,7 @@ from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.requests import AnswerHandler, ApproveHandler, Handlers, ServeHandler
 from dragoman._runtime.run import FrameSink
 from dragoman._runtime.session import Session
+from dragoman._wire.redaction import Redactor, secrets_in
 
 __all__ = ["Result", "ask", "connect", "open"]
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
-from dragoman._files.redaction import is_secret_name
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import UsageError
 from dragoman._runtime.plan import LaunchPlan
+from dragoman._wire.redaction import is_secret_name
 
 Planner = Callable[[SessionConfig, str, str], LaunchPlan]
 """Called with the configuration, the absolute path of the executable, and the dialect to speak."""

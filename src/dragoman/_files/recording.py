@@ -13,10 +13,11 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import Struct, structs
 
-from dragoman._files.redaction import Redactor
+from dragoman._files.streamed_text import FrameRedactor
 from dragoman._model.errors import RecordingError
 from dragoman._model.frames import Direction, Exit, Frame, Launch
 from dragoman._wire.jsontext import repaired
+from dragoman._wire.redaction import Redactor
 
 FORMAT = "recording/1"
 
@@ -65,6 +66,7 @@ class RecordingWriter:
     def __init__(self, path: str | os.PathLike[str], redactor: Redactor | None = None) -> None:
         self.path = os.fspath(path)
         self._redactor = redactor
+        self._frames = FrameRedactor(redactor, "") if redactor is not None else None
         try:
             self._file = open(self.path, "wb", buffering=0, opener=_private)  # noqa: SIM115
         except OSError as error:
@@ -72,13 +74,14 @@ class RecordingWriter:
 
     def begin(self, launch: Launch) -> None:
         if self._redactor is not None:
+            self._frames = FrameRedactor(self._redactor, launch.dialect)
             redacted = self._redactor.value
             launch = structs.replace(launch, argv=redacted(launch.argv), config=redacted(launch.config))
         self._write({"dragoman": FORMAT, **msgspec.to_builtins(launch)})
 
     def frame(self, frame: Frame) -> None:
         row = Row(n=frame.n, t=frame.t, dir=frame.dir, eol=frame.eol)
-        line = frame.line if self._redactor is None else self._redactor.line(frame.line)
+        line = frame.line if self._frames is None else self._frames.line(frame)
         try:
             row.line = line.decode()
         except UnicodeDecodeError:
