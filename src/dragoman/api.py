@@ -139,7 +139,7 @@ def _config_and_connection(
     connection = Connection(
         plan,
         handlers=handlers,
-        policy=Policy(config.approve, rulebook.load(config.cwd, config.policy)),
+        policy=Policy(config.approve, rulebook.load(config.cwd, config.policy), plan.granted),
         limits=Limits.of(config),
         recorder=_recorder(config, plan),
         timeout=config.timeout,

@@ -11,6 +11,7 @@ from dragoman import (
     HostAnswered,
     HostCalled,
     PermissionRequested,
+    PermissionResolved,
     Reply,
     ToolEnded,
     ToolStarted,
@@ -31,7 +32,8 @@ async def test_tools_of_an_mcp_server_are_asked_for_unless_they_are_allowed_by_n
         approve=lambda request: False,
     ) as run:
         said = await run.turn("Add them.")
-    request = said.one(PermissionRequested)
+    allowed, request = said.of(PermissionRequested)
+    assert said.one(PermissionResolved, request_id=allowed.request_id).rule == "allowed_tools"
     assert (request.tool_name, request.kind) == ("mcp__small__shout", "mcp")
     added, shouted = said.of(ToolEnded)
     assert (added.status, added.output) == ("completed", "7")

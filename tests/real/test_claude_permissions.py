@@ -2,7 +2,7 @@
 
 import pytest
 
-from dragoman import Answer, Capability, PermissionRequest, PermissionRequested, PermissionResolved, ToolEnded
+from dragoman import Answer, Capability, PermissionRequest, PermissionResolved, ToolEnded
 from dragoman.testing import tool
 from tests.real.capability_marks import exercises
 from tests.real.driving import Lines, Pinned
@@ -41,7 +41,7 @@ async def test_allowed_and_remembered(claude: Pinned) -> None:
         second = await run.turn("Touch the other.")
     assert {file.name for file in claude.cwd.iterdir()} == {"here", "there"}
     assert first.one(PermissionResolved).outcome == "allowed"
-    assert second.of(PermissionRequested) == []
+    assert second.one(PermissionResolved).rule == "as was suggested"
     assert second.one(ToolEnded).status == "completed"
 
 
@@ -57,7 +57,7 @@ async def test_a_suggestion_of_the_agent_can_be_remembered(claude: Pinned) -> No
     async with claude.open([*script, "Done."], approve=remember) as run:
         said = await run.turn("Write them.")
     assert (one.read_text(), two.read_text()) == ("one\n", "two\n")
-    assert said.one(PermissionRequested).call_id == said.of(ToolEnded)[0].call_id
+    assert [resolved.by for resolved in said.of(PermissionResolved)] == ["client", "policy"]
     assert not list(claude.cwd.glob(".claude/*"))
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from dragoman._agents.agent import Agent, check_options, environment, settings_shown
+from dragoman._dialects.claude.stream import gate
 from dragoman._dialects.claude.stream.machine import ClaudeStream
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import Unsupported
+from dragoman._policy import claude_rules
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._wire.machine import StartOptions
 
@@ -91,6 +93,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
         config=settings_shown(config),
         resume=config.resume,
         session=new,
+        granted=claude_rules.allowed(config.allowed_tools, "allowed_tools"),
     )
 
 
@@ -98,6 +101,7 @@ def _check(config: SessionConfig) -> None:
     if config.sandbox in ("read-only", "workspace"):
         raise Unsupported("claude", f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead")
     check_options(config, "claude", NATIVE_OPTIONS)
+    gate.hooks(config.native.get("hooks"))
 
 
 def _session(config: SessionConfig, new: str | None) -> list[str]:

@@ -360,6 +360,8 @@ class PermissionRequested(Event, tag="permission.requested"):
     blocked_path: str | None = None
     options: list[PermissionOption] = field(default_factory=list)
     suggestions: list[Any] = field(default_factory=list)
+    unasked: bool = False
+    """The agent did not ask by itself: it was made to show every call."""
 
 
 class PermissionResolved(Event, tag="permission.resolved"):

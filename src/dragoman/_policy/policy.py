@@ -10,12 +10,13 @@ without a word: `unasked` says that a call is one of these.
 """
 
 import glob
+from collections.abc import Iterable
 from typing import Final
 
 from dragoman._model.commands import Answer
 from dragoman._model.config import Approve
 from dragoman._model.events import ToolKind
-from dragoman._policy import rulebook
+from dragoman._policy import claude_rules, rulebook
 from dragoman._policy.permission import Decision, Effect, PermissionRequest
 from dragoman._policy.rulebook import Found, Rulebook
 from dragoman._policy.rules import Rule, exact_input
@@ -34,9 +35,14 @@ _RANK: Final[dict[Effect, int]] = {"allow": 0, "ask": 1, "deny": 2}
 class Policy:
     """The rules and the mode of one run. The mode may be changed while it runs."""
 
-    def __init__(self, mode: Approve = "ask", rules: Rulebook | None = None) -> None:
+    def __init__(
+        self, mode: Approve = "ask", rules: Rulebook | None = None, granted: Iterable[Rule] = ()
+    ) -> None:
         self.mode: Approve = mode
         self._rules = rules or Rulebook()
+        self._granted = list(granted)
+        """What holds where no rule of a file says otherwise: tools allowed by name, suggestions of the agent's own that
+        were taken."""
 
     def decide(self, request: PermissionRequest) -> Decision:
         """The effect on a call. Whether somebody is there to be asked is another question."""
@@ -45,11 +51,15 @@ class Policy:
         found = self._rules.find(request)
         if found is not None:
             return _decision(found)
-        by_mode = self._by_mode(request)
+        by_mode = self._granted_to(request) or self._by_mode(request)
         if (by_project := self._rules.find_in_project(request)) is None:
             return by_mode
         stricter = _RANK[by_project.effect] > _RANK[by_mode.effect]
         return _decision(by_project) if stricter else by_mode
+
+    def _granted_to(self, request: PermissionRequest) -> Decision | None:
+        found = rulebook.first(self._granted, request, "granted")
+        return Decision(found.effect, found.rule.name, f"Denied: {found.rule.name}.") if found is not None else None
 
     def _by_mode(self, request: PermissionRequest) -> Decision:
         """What the mode makes of a call that no rule is about."""
@@ -90,7 +100,12 @@ class Policy:
 
     def remember(self, request: PermissionRequest, answer: Answer) -> bool:
         """Hold on to an answer that was given for longer than once: `session` or `always` in `remember`. False if that
-        cannot be: nobody could say what else it would cover."""
+        cannot be: nobody could say what else it would cover. A suggestion of the agent's own is held here too, since
+        every call of an agent that makes some is put before the policy."""
+        for update in answer.remember:
+            rules, mode = claude_rules.suggested(update, "as was suggested")
+            self._granted += rules
+            self.mode = mode or self.mode
         if "always" not in answer.remember and "session" not in answer.remember:
             return True
         rule = rule_like(request, effect_of(request, answer))

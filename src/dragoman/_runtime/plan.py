@@ -5,6 +5,7 @@ from typing import Any, Final, Literal
 from msgspec import Struct, field
 
 from dragoman._model.capabilities import Capability
+from dragoman._policy.rules import Rule
 from dragoman._wire.machine import Machine, StartOptions
 
 StepName = Literal["interrupt", "eof", "SIGINT", "SIGTERM", "SIGKILL"]
@@ -51,4 +52,6 @@ class LaunchPlan(Struct, kw_only=True):
     """Directories beside `cwd` in which the host serves files and runs commands."""
     read_only: bool = False
     """The host changes nothing."""
+    granted: list[Rule] = field(default_factory=list)
+    """What the agent may do unless a rule of a file says otherwise."""
     cli_version: str | None = None

@@ -82,7 +82,10 @@ class Requests:
         for request in requests:
             host = self.hosts.get(request.session) or self.hosts.get(None)
             if isinstance(request, PermissionRequested):
-                self._attend_permission(request, host)
+                if self._run.ledger.is_check(request):
+                    self._send(request, self._objection(request, host) or Reply())
+                else:
+                    self._attend_permission(request, host)
             elif isinstance(request, HostCalled) and host is not None and host.does(request):
                 self._run.tasks.start_soon(self._serve, request, host, host.queue(request))
             else:
@@ -100,6 +103,19 @@ class Requests:
         else:
             # A session that was left has nobody to ask.
             self._ask_or_refuse(self._handlers.approve if host is not None else None, event, request)
+
+    def _objection(self, event: PermissionRequested, host: Host | None) -> Answer | None:
+        """The denial of a call that the agent shows before it asks; None if it is to be asked for. Whatever goes wrong
+        here denies it. A question is no matter of the policy's."""
+        if event.kind == "ask":
+            return None
+        try:
+            answer = self._policy.decide(self._permission(event, host)).answer()
+        except Exception as error:
+            log.exception("the policy failed on %s", event.tool_name)
+            why = f"Denied: the policy failed with {type(error).__name__}."
+            return Answer(decision="deny", message=why, by="policy", rule="policy failed")
+        return answer if answer is not None and answer.decision == "deny" else None
 
     def respond(self, response: Response, request: PermissionRequest | None = None) -> bool:
         """Send an answer; `request` is what it answers, where that is known. False if it is no longer asked."""
@@ -121,15 +137,18 @@ class Requests:
 
     def _permission(self, event: PermissionRequested, host: Host | None) -> PermissionRequest:
         files = self._run.ledger.tool_paths(event.session, event.call_id)
-        return PermissionRequest(event, host.cwd if host is not None else None, files)
+        return PermissionRequest(event, host.cwd if host is not None else None, files, unasked=event.unasked)
 
     def _respond(self, event: Request, response: Response, request: Asked) -> None:
         """Answer, if it is still asked. A failure is logged: the agent may have gone meanwhile."""
         if not self._run.ledger.wants(event):
             return
+        self._send(event, response, request if isinstance(request, PermissionRequest) else None)
+
+    def _send(self, event: Request, response: Response, request: PermissionRequest | None = None) -> None:
         named = structs.replace(response, request=event.request_id)
         try:
-            self.respond(named, request if isinstance(request, PermissionRequest) else None)
+            self.respond(named, request)
         except DragomanError as error:
             log.warning("%s could not be answered: %s", self._run.plan.agent, error)
 

@@ -37,8 +37,6 @@ class Tool(Struct):
     """A tool call that has not ended."""
 
     parent: str | None = None
-    denied: bool = False
-    """A permission that it needs was denied."""
     paths: list[str] = field(default_factory=list)
     """The files that it is known to be about: its locations, and the changes that it proposed."""
     changes: list[ev.FileChanged] = field(default_factory=list)
@@ -48,7 +46,7 @@ class Tool(Struct):
 class Book:
     """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
 
-    __slots__ = ("blocks", "ended_tools", "facts", "tools", "turn")
+    __slots__ = ("blocks", "checked", "denied", "ended_tools", "facts", "tools", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
@@ -58,6 +56,11 @@ class Book:
         self.tools: dict[tuple[str, bool], Tool] = {}
         self.ended_tools: set[tuple[str, bool]] = set()
         """Tools that have ended: what is said of them now is late."""
+        self.checked: set[str] = set()
+        """Open calls that the agent has shown us: if they are asked for now, that is because all of them are."""
+        self.denied: set[str] = set()
+        """Calls that have not ended and of which a permission was denied. The call itself may be told of later: of a
+        subagent's call 2.1.197 of Claude Code shows us the call first."""
         self.blocks = TextBlocks()
 
 
@@ -77,6 +80,8 @@ class Pending(Struct):
     """Its session, as that is called now."""
     native: Any = None
     """What the dialect must know to answer it."""
+    silent: bool = False
+    """It is a check, and no event unless it is denied: a call that the agent shows us before it asks."""
 
 
 class Ledger:
@@ -322,12 +327,11 @@ class Ledger:
 
     def tool_denied(self, call_id: str) -> bool:
         """Whether a permission that this open call needs was denied."""
-        tool = self._books[self.current].tools.get((call_id, False))
-        return tool is not None and tool.denied
+        return call_id in self._books[self.current].denied
 
     def tool_asked(self, call_id: str) -> bool:
         """Whether a permission for this call is being asked."""
-        return any(pending.event.call_id == call_id for pending in self.requests.values())
+        return any(p.event.call_id == call_id and not p.silent for p in self.requests.values())
 
     def tool_paths(self, session: str | None, call_id: str | None) -> list[str]:
         """The files that the open call is known to be about."""
@@ -511,17 +515,20 @@ class Ledger:
             return
         del book.tools[key]
         book.ended_tools.add(key)
+        book.checked.discard(event.call_id)
+        book.denied.discard(event.call_id)
         self._emit(event)
 
     def _close_tools(self, session: str | None, book: Book, status: ev.ToolStatus | None) -> None:
         """End the tools that the agent left open."""
         left, book.tools = book.tools, {}
+        denied, book.denied = book.denied, set()
         book.ended_tools.update(left)
         for (call_id, replay), tool in left.items():
             self._emit(
                 ev.ToolEnded(
                     call_id=call_id,
-                    status="declined" if tool.denied else status or "abandoned",
+                    status="declined" if call_id in denied else status or "abandoned",
                     session=session,
                     parent=tool.parent,
                     replay=replay,
@@ -570,10 +577,31 @@ class Ledger:
         if event.session is None:
             event.session = self.current
         if event.request_id not in self.requests:
+            if isinstance(event, ev.PermissionRequested):
+                event.unasked = event.call_id in self._books[event.session].checked
             self.requests[event.request_id] = Pending(event, event.session, native)
             if not event.replay:
                 self.unseen_requests.append(event)
             self._emit(event)
+
+    def check(self, event: ev.PermissionRequested, native: Any = None) -> None:
+        """A call that the agent shows before it asks. It becomes an event if it is denied."""
+        if event.session is None:
+            event.session = self.current
+        if event.request_id not in self.requests:
+            event.unasked = True
+            self.requests[event.request_id] = Pending(event, event.session, native, silent=True)
+            self.unseen_requests.append(event)
+
+    def is_check(self, request: Request) -> bool:
+        """Whether this very request is a check."""
+        return self.wants(request) and self.requests[request.request_id].silent
+
+    def pass_check(self, request_id: str) -> None:
+        """Nothing was said against the call; whether it runs is still to be asked."""
+        pending = self.requests.pop(request_id, None)
+        if pending is not None and pending.event.call_id is not None:
+            self._books[pending.session].checked.add(pending.event.call_id)
 
     def pending(self, request_id: str) -> Pending:
         """The request with this id. Raises UsageError if it is not asked, or not any more."""
@@ -586,6 +614,9 @@ class Ledger:
         """The agent no longer wants an answer."""
         pending = self.requests.get(request_id)
         if pending is None:
+            return
+        if pending.silent:
+            del self.requests[request_id]
             return
         closing = _closing(pending.event, answered=False, refused=False)
         if isinstance(closing, ev.HostAnswered):
@@ -602,15 +633,16 @@ class Ledger:
         pending = self._take_request(event, ev.PermissionRequested)
         if pending is None:
             return
+        if pending.silent:
+            self._emit(pending.event)
         decided = self._decided.pop(event.request_id, None)
         if decided is not None and event.by == "client":
             event.by, event.rule = decided.by, decided.rule
         call_id = pending.event.call_id
         if call_id is not None:
             book = self._books[pending.session]
-            tool = book.tools.get((call_id, False))
-            if event.outcome == "denied" and tool is not None:
-                tool.denied = True
+            if event.outcome == "denied" and (call_id, False) not in book.ended_tools:
+                book.denied.add(call_id)
         self._emit(event)
 
     def _question_answered(self, event: ev.QuestionAnswered) -> None:
@@ -639,8 +671,10 @@ class Ledger:
             return
         denied = {denial.call_id for denial in ended.denials} if ended is not None else set()
         unheard = ended is not None and not ended.synthesized and not self.heard_client
-        for pending in list(self.requests.values()):
-            if pending.session == session:
+        for id, pending in list(self.requests.items()):
+            if pending.silent and pending.session == session:
+                del self.requests[id]
+            elif pending.session == session:
                 refused = pending.event.call_id is not None and pending.event.call_id in denied
                 self.put(_closing(pending.event, unheard, refused))
 

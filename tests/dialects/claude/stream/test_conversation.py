@@ -3,6 +3,7 @@
 import pytest
 
 from dragoman._contract.invariants import broken
+from dragoman._dialects.claude.stream import gate
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock, JsonBlock, ResourceLinkBlock
@@ -23,9 +24,9 @@ from tests.dialects.claude.stream.conversation import (
 
 def test_it_opens_with_initialize() -> None:
     talk = Conversation()
-    assert talk.sent == [
-        {"type": "control_request", "request_id": "initialize", "request": {"subtype": "initialize"}}
-    ]
+    hooks = {"PreToolUse": [{"hookCallbackIds": [gate.CALLBACK], "timeout": 600}]}
+    request = {"subtype": "initialize", "hooks": hooks}
+    assert talk.sent == [{"type": "control_request", "request_id": "initialize", "request": request}]
     answer = {"commands": [{"name": "/x", "argumentHint": "[y]"}], "models": [1], "account": {"email": "e"}}
     response = {"subtype": "success", "request_id": "initialize", "response": answer}
     [ready] = talk.agent({"type": "control_response", "response": response})

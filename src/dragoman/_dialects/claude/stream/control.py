@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
+from dragoman._dialects.claude.stream import gate
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._dialects.claude.stream.calls import Calls
 from dragoman._dialects.claude.stream.translate import is_initialize_answer
@@ -64,6 +65,8 @@ class Controls:
         self._theirs.add(request_id)
         if subtype == "can_use_tool":
             self._ledger.ask(self._permission(request_id, request), request)
+        elif gate.is_ours(request):
+            self._ledger.check(self._shown(request_id, request), request)
         elif subtype == "elicitation":
             self._ledger.ask(_elicitation(request_id, request), request)
         else:
@@ -105,6 +108,22 @@ class Controls:
             parent=parent,
         )
 
+    def _shown(self, request_id: str, request: dict[str, Any]) -> ev.PermissionRequested:
+        """The call that our own hook is shown."""
+        shown = fields.mapping(request, "input")
+        name, given = fields.text(shown, "tool_name") or "", shown.get("tool_input")
+        call_id = fields.text(request, "tool_use_id") or fields.text(shown, "tool_use_id")
+        return ev.PermissionRequested(
+            request_id=request_id,
+            call_id=call_id,
+            tool_name=name,
+            kind=toolnames.kind_of(name),
+            input=given,
+            title=toolnames.title_of(name, given),
+            parent=self._calls.parent_of(call_id),
+            synthesized=True,
+        )
+
     def on_cancel(self, message: m.ControlCancel) -> None:
         """`control_cancel_request`: the CLI no longer wants an answer (an interrupt, capture perm_interrupted)."""
         pending = self._ledger.requests.get(message.request_id)
@@ -120,6 +139,9 @@ class Controls:
             return
         said = fields.as_mapping(answer.response)
         error = None if answer.subtype == "success" else answer.error or "error"
+        if pending.silent:
+            self._on_our_check(id, said)
+            return
         if isinstance(pending.event, ev.HostCalled):
             result = said.get("mcp_response", answer.response)
             info = ev.ErrorInfo(message=error) if error is not None else None
@@ -129,6 +151,13 @@ class Controls:
         else:
             event = self._permission_resolved(id, fields.as_mapping(pending.native), said, error)
         self._ledger.put(event)
+
+    def _on_our_check(self, request_id: str, said: dict[str, Any]) -> None:
+        if gate.denied(said):
+            denial = ev.PermissionResolved(request_id=request_id, outcome="denied", message=gate.reason(said))
+            self._ledger.put(denial)
+        else:
+            self._ledger.pass_check(request_id)
 
     def _permission_resolved(
         self, request_id: str, request: dict[str, Any], said: dict[str, Any], error: str | None
@@ -188,6 +217,11 @@ class Controls:
         request = fields.as_mapping(self._ledger.pending(command.request).native)
         if command.option is not None:
             raise UsageError("a permission request of claude has no options: answer with allow or deny")
+        if gate.is_ours(request):
+            allowed = command.decision == "allow"
+            return _success(
+                command.request, gate.no_objection() if allowed else gate.denial(command.message or "Denied.")
+            )
         if command.decision == "allow":
             updated = command.updated_input if command.updated_input is not None else request.get("input", {})
             response: dict[str, Any] = {"behavior": "allow", "updatedInput": updated}
@@ -217,7 +251,11 @@ class Controls:
         if request.get("subtype") == "mcp_message":
             return _success(command.request, {"mcp_response": _mcp_reply(request, command)})
         if command.error is not None:
+            if gate.guards(request):  # an error would let the tool run
+                return _success(command.request, gate.denial(command.error))
             return _error(command.request, command.error)
+        if gate.is_ours(request):
+            return _success(command.request, gate.no_objection())
         if command.result is None and request.get("subtype") == "request_user_dialog":
             return _success(command.request, {"behavior": "cancelled"})
         return _success(command.request, command.result if command.result is not None else {})

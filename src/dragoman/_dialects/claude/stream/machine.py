@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from dragoman._dialects.claude.shared.usage import usage_of
-from dragoman._dialects.claude.stream import control, translate
+from dragoman._dialects.claude.stream import control, gate, translate
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._dialects.claude.stream.calls import Calls
 from dragoman._dialects.claude.stream.costs import Costs
@@ -80,7 +80,9 @@ class ClaudeStream(Machine):
         if session is not None:
             self.ledger.name_session(session)
         # `opening`: what to say with initialize: hooks, sdkMcpServers, agents, jsonSchema …
-        self.owe(control.request("initialize", control.INITIALIZE, self.options.opening or {}))
+        opening = self.options.opening or {}
+        opening = {**opening, "hooks": gate.hooks(opening.get("hooks"))}
+        self.owe(control.request("initialize", control.INITIALIZE, opening))
 
     read = staticmethod(m.read)
 
