@@ -93,9 +93,11 @@ async def test_what_only_looks_is_not_asked_for(claude: Pinned) -> None:
     async with claude.open([*calls, "Done."], approve=approve) as run:
         said = await run.turn("Look.")
     assert asked == ["Bash"]
-    assert [(r.outcome, r.by, r.rule) for r in said.of(PermissionResolved)][:3] == [
-        ("allowed", "policy", "approve=ask")
-    ] * 3
+    assert [(r.outcome, r.by) for r in said.of(PermissionResolved)] == [
+        *[("allowed", "policy")] * 3,
+        ("allowed", "client"),
+    ]
+    assert all(request.unasked for request in said.of(PermissionRequested))
     assert [done.status for done in said.of(ToolEnded)] == ["completed"] * 4
 
 
