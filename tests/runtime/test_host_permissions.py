@@ -17,7 +17,13 @@ def permission(kind: str, title: str = "x", **tool: Any) -> list[Any]:
 
 
 def started(kind: str, **fields: Any) -> list[Any]:
-    call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "x", "kind": kind, "status": "in_progress"}
+    call = {
+        "sessionUpdate": "tool_call",
+        "toolCallId": "c",
+        "title": "x",
+        "kind": kind,
+        "status": "in_progress",
+    }
     return ["update", {**call, **fields}]
 
 
@@ -71,16 +77,23 @@ async def test_a_permission_for_another_command_is_none(shown: str | None, tmp_p
 
 
 @pytest.mark.parametrize(
-    "more", [{"env": [{"name": "PATH", "value": "."}]}, {"cwd": "sub"}, {"args": ["-l"]}, {"command": "make -k"}]
+    "more",
+    [{"env": [{"name": "PATH", "value": "."}]}, {"cwd": "sub"}, {"args": ["-l"]}, {"command": "make -k"}],
 )
-async def test_the_same_command_in_other_surroundings_is_another(more: dict[str, Any], tmp_path: Path) -> None:
+async def test_the_same_command_in_other_surroundings_is_another(
+    more: dict[str, Any], tmp_path: Path
+) -> None:
     (tmp_path / "sub").mkdir()
     if "cwd" in more:
         more = {"cwd": str(tmp_path / "sub")}
     person = Person()
     given = {"rawInput": {"command": "make"}}
     await told(
-        [started("execute", **given), permission("execute", **given), ["terminal/create", {"command": "make", **more}]],
+        [
+            started("execute", **given),
+            permission("execute", **given),
+            ["terminal/create", {"command": "make", **more}],
+        ],
         tmp_path,
         approve=person,
     )

@@ -59,7 +59,11 @@ class Policy:
 
     def _granted_to(self, request: PermissionRequest) -> Decision | None:
         found = rulebook.first(self._granted, request, "granted")
-        return Decision(found.effect, found.rule.name, f"Denied: {found.rule.name}.") if found is not None else None
+        return (
+            Decision(found.effect, found.rule.name, f"Denied: {found.rule.name}.")
+            if found is not None
+            else None
+        )
 
     def _by_mode(self, request: PermissionRequest) -> Decision:
         """What the mode makes of a call that no rule is about."""

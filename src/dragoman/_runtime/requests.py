@@ -97,7 +97,7 @@ class Requests:
     def _attend_permission(self, event: PermissionRequested, host: Host | None) -> None:
         """By the policy, else by the handler."""
         request = self._permission(event, host)
-        settled = self._policy.decide(request).answer()
+        settled = self._settled(request)
         if settled is not None:
             self._respond(event, settled, request)
         else:
@@ -105,17 +105,19 @@ class Requests:
             self._ask_or_refuse(self._handlers.approve if host is not None else None, event, request)
 
     def _objection(self, event: PermissionRequested, host: Host | None) -> Answer | None:
-        """The denial of a call that the agent shows before it asks; None if it is to be asked for. Whatever goes wrong
-        here denies it. A question is no matter of the policy's."""
-        if event.kind == "ask":
-            return None
+        """The denial of a call that the agent shows before it asks; None if it is to be asked for. A question is no matter
+        of the policy's."""
+        answer = self._settled(self._permission(event, host)) if event.kind != "ask" else None
+        return answer if answer is not None and answer.decision == "deny" else None
+
+    def _settled(self, request: PermissionRequest) -> Answer | None:
+        """The answer that needs nobody to be asked. Whatever goes wrong here is a denial."""
         try:
-            answer = self._policy.decide(self._permission(event, host)).answer()
+            return self._policy.decide(request).answer()
         except Exception as error:
-            log.exception("the policy failed on %s", event.tool_name)
+            log.exception("the policy failed on %s", request.tool)
             why = f"Denied: the policy failed with {type(error).__name__}."
             return Answer(decision="deny", message=why, by="policy", rule="policy failed")
-        return answer if answer is not None and answer.decision == "deny" else None
 
     def respond(self, response: Response, request: PermissionRequest | None = None) -> bool:
         """Send an answer; `request` is what it answers, where that is known. False if it is no longer asked."""
@@ -223,7 +225,7 @@ class Requests:
         request, approve = PermissionRequest(event, host.cwd, unasked=True), self._handlers.approve
         if self._grants.cover(request, await host.current_text(call)):
             return None
-        answer: Response | None = self._policy.decide(request).answer()
+        answer: Response | None = self._settled(request)
         if answer is None:
             answer = await self._response(approve, event, request) if approve is not None else _nobody(event)
         if not isinstance(answer, Answer):
