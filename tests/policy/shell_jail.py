@@ -68,7 +68,8 @@ def _build(place: Path) -> None:
     out, stubs, tools, home = (place / name for name in ("out", "stubs", "tools", "home"))
     for folder in (out, stubs, tools, home):
         folder.mkdir()
-    pwn = f'#!/bin/sh\n: >> "{out}/canary"\n'
+    # No shell can run it as a script: `bash pwn` names a file, as `bash x.sh` does.
+    pwn = f'#!/usr/bin/awk -f\nBEGIN {{ f = "{out}/canary"; printf "x" > f; close(f) }}\n'
     stub = f'#!/bin/sh\nprintf "%s\\0" "${{0##*/}}" "$@" "{END}" >> "{out}/ran"\n'
     for folder in (stubs, tools):
         (folder / "pwn").write_text(pwn)

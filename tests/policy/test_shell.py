@@ -167,7 +167,7 @@ NOT_SURE = [
     *("cat < /dev/tcp/x/80", "cat </dev/udp/x/80", "cat < /dev/sda", "ls > /dev/tcp/x/80", "ls > /dev/sda", "ls >&out", "cat <&3", "cat <>x", "ls >| x", "ls {fd}>x", "> x", "< x", "cat < *", "cat < ~/x", "cat < $x", "cat <a<b<c <<<d"),
     *("echo =ls", "ls *(e:x:)", "ls <1-5>", "ls ^x", "^a^b", "echo !!", "echo !ls", 'echo "!x"', "ls @(a|b)", "*", "./x*", "~/x", "l? y", "l{s,} y", "[a] x", "ls ~[x]", "ls;#x", "ls # a'b", "ls # $x", "ls\u00a0rm", "ls\u3000-a", "ls \u200b", "ls \u2028", "ls \u202e", "l\u0455"),
     *("test -v x", "[ -v x ]", "printf -v x y", "printf '%d' 'a[$(x)]'", "[ 'a[$(x)]' -eq 1 ]", "exit 'a[$(x)]'", "let x", "mapfile x", "readarray x", "compgen x", "complete x", "jobs", "hash x", "alias x=y", "unalias x", "enable x", "exec ls", "set -x", "shopt x", "declare x"),
-    *("typeset x", "local x", "export x=y", "readonly x", "unset x", "read x", "getopts x y", "bind x", "fc", "history", "builtin ls", "command ls", "trap x EXIT", "wait -p x", "time ls", "coproc ls", "[[ -f x ]]", "((x))", "if ls; then ls; fi", "sed -n 'w x' y", "awk -f x", "tar xf x *", "tar *"),
+    *("typeset x", "local x", "export x=y", "readonly x", "unset x", "read x", "getopts x y", "bind x", "fc", "history", "builtin ls", "command ls", "trap x EXIT", "wait -p x", "time ls", "coproc ls", "[[ -f x ]]", "((x))", "if ls; then ls; fi", "sed -n 'w x' y", "tar xf x *", "tar *"),
     *("ls\\\n", "ls \\\n -a", "l\\\ns", "ls\x0b-a", "ls\r", "ls\x07", "'' x", "ls (x)", "((ls))", "ls |& cat", "ls ;; cat", "()", "f() { ls; }", "time", "if", "ls)", "(ls", "python -c x", "python", "- ls", "noglob ls"),
 ]  # fmt: skip
 

@@ -15,6 +15,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from dragoman._policy import shell_plain, shell_runs, shell_tree
+from dragoman._policy.shell_table import Runs
 from dragoman._policy.shell_words import Word, files_of, literal
 
 _LONGEST: Final = 64 * 1024
@@ -27,6 +28,9 @@ _SCRIPT: Final = re.compile(
     re.X,
 )
 _QUOTED: Final = re.compile(r"""'([^']*)'|"([^"]*)"|([^'"]+)""")
+
+_STARTS: Final = re.compile(r"[\n\r\v\f;&|(){}`]")
+"""Where a command may begin in a line that cannot be read: whatever follows is one for a rule that denies."""
 
 
 class ShellLine(Struct, frozen=True):
@@ -120,11 +124,13 @@ class _Reading:
             self.command(simple.words, simple.fed, depth)
             for word in simple.fed:
                 self.template = self.template or word.template
-        runs = shell_runs.Runs()
+        runs = Runs()
         for word in found.assigned:
             self._seen(word)
-            shell_runs.assigned(word, runs)
+            runs.assigned(word)
         self._lines([*found.lines, *runs.lines], depth)
+        if found.odd or _CONTROL.search(text):
+            self.commands += filter(None, map(words, _STARTS.split(text)))
 
     def _lines(self, lines: Sequence[Word], depth: int) -> None:
         for line in lines:
@@ -141,7 +147,8 @@ class _Reading:
         if depth > _DEEPEST or len(self.commands) > _MOST:
             self.hidden = True
             return
-        self.commands.append([word.text for word in words if word is not shell_runs.MORE])
+        if texts := [word.text for word in words if word is not shell_runs.MORE]:
+            self.commands.append(texts)
         for word in words[1:]:
             self._seen(word)
         self.template = self.template or words[0].template

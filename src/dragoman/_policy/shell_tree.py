@@ -208,6 +208,9 @@ class _Reader:
             self.found.template = self.found.template or b"$" in source or b"`" in source
         elif kind not in _OPAQUE and _SUBSTITUTION.search(source):
             self.found.odd = True
+            self.found.lines += [
+                literal(text.decode(errors="replace")) for text in re.findall(rb"`([^`]+)`", source)
+            ]
 
     def _source(self, node: "Node") -> bytes:
         return self.text[node.start_byte : node.end_byte]
