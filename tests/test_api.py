@@ -280,6 +280,17 @@ async def test_record_writes_a_recording(tmp_path: Path) -> None:
     assert not recording.cut
 
 
+async def test_a_recording_replaces_nothing_unless_it_is_told_to(tmp_path: Path) -> None:
+    path = tmp_path / "recording"
+    path.write_text("mine")
+    with pytest.raises(UsageError, match=r"record would replace .*recording', .* set overwrite"):
+        await ask(TOY, "say hello", record=path)
+    assert path.read_text() == "mine"
+    await ask(TOY, "say hello", record=path, overwrite=True)
+    assert read_recording(path).exit is not None
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 async def test_a_recording_that_cannot_be_written_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(RecordingError):
         open(TOY, record=tmp_path / ("long" * 100))

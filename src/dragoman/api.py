@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from msgspec import structs
 
 from dragoman._agents.agent import Agent, environment
+from dragoman._files.recording import RecordingWriter, is_passage
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, Options, SessionConfig, checked, configured, did_you_mean
 from dragoman._model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
@@ -215,6 +216,11 @@ def _check_places(config: SessionConfig) -> None:
         folder = os.path.dirname(os.path.abspath(config.record))
         if not os.path.isdir(folder) or os.path.isdir(config.record):
             raise UsageError(f"record must be a file in a folder that is there; not {config.record!r}")
+        if os.path.lexists(config.record) and not config.overwrite and not is_passage(config.record):
+            raise UsageError(
+                f"record would replace {config.record!r}, which is there: name another file, or set overwrite "
+                "(--overwrite)"
+            )
 
 
 def _check_price(agent: Agent, config: SessionConfig) -> None:
@@ -268,7 +274,6 @@ def _locks(agent: Agent, config: SessionConfig, plan: LaunchPlan) -> SessionLock
 def _recorder(config: SessionConfig, plan: LaunchPlan) -> FrameSink | None:
     if config.record is None:
         return None
-    from dragoman._files.recording import RecordingWriter
-
     known = secrets_in(plan.env) | secrets_in(config.mcp_servers)
-    return RecordingWriter(config.record, Redactor(known) if config.redact else None)
+    redactor = Redactor(known) if config.redact else None
+    return RecordingWriter(config.record, redactor, overwrite=config.overwrite)

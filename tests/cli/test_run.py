@@ -48,6 +48,19 @@ def test_text(invoke: Invoke, program: Program) -> None:
     assert done.stderr == ""
 
 
+def test_a_recording_is_not_replaced_unasked(invoke: Invoke, program: Program, tmp_path: Path) -> None:
+    record = tmp_path / "rec"
+    record.write_text("mine")
+    command = ("run", "claude", "hi", "--executable", program(INIT, HELLO, result()), "--record", record)
+    done = invoke(*command)
+    assert done.exit_code == 2
+    assert "--overwrite" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert record.read_text() == "mine"
+    assert invoke(*command, "--overwrite").exit_code == 0
+    assert invoke("check", record).exit_code == 0
+
+
 def test_json_and_nothing_else(invoke: Invoke, program: Program, tmp_path: Path) -> None:
     agent = program(INIT, HELLO, result())
     done = invoke("run", "claude", "hi", "--json", "--executable", agent, "--record", tmp_path / "rec")

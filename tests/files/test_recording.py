@@ -150,6 +150,64 @@ def test_only_the_owner_may_read_it(tmp_path: Path) -> None:
     assert (write(tmp_path / "run.jsonl").stat().st_mode & 0o077) == 0
 
 
+def test_over_a_file_that_all_could_read_too(tmp_path: Path) -> None:
+    """A recording over a file of mode 0644 stayed 0644, and whoever had that file open went on reading."""
+    path = tmp_path / "run.jsonl"
+    path.write_text("before")
+    path.chmod(0o644)
+    with path.open() as reader:
+        with RecordingWriter(path, overwrite=True) as writer:
+            writer.begin(LAUNCH)
+        assert reader.read() == "before"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert read_recording(path).launch == LAUNCH
+
+
+def test_nothing_is_replaced_unasked(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.jsonl")
+    with pytest.raises(RecordingError, match="File exists"):
+        RecordingWriter(path)
+    assert read_recording(path).launch == LAUNCH
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_link_is_not_followed(tmp_path: Path, is_there: bool) -> None:
+    """A repository could have one at that place, to a file of the user's."""
+    target, link = tmp_path / "profile", tmp_path / "run.jsonl"
+    if is_there:
+        target.write_text("mine")
+    link.symlink_to(target)
+    with pytest.raises(RecordingError, match="File exists"):
+        RecordingWriter(link)
+    with RecordingWriter(link, overwrite=True) as writer:
+        writer.begin(LAUNCH)
+    assert not link.is_symlink()
+    assert target.exists() == is_there
+    assert not is_there or target.read_text() == "mine"
+
+
+def test_devices_and_pipes_are_written_to_as_they_are(tmp_path: Path) -> None:
+    before = os.stat(os.devnull).st_mode
+    with RecordingWriter(os.devnull) as writer:
+        writer.begin(LAUNCH)
+    assert os.stat(os.devnull).st_mode == before
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(RecordingError, match="cannot write"):  # nobody reads: no wait for one
+        RecordingWriter(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with RecordingWriter(pipe) as writer:
+        writer.begin(LAUNCH)
+    assert os.read(reader, 1 << 16).endswith(b"\n")
+    os.close(reader)
+    assert pipe.exists()
+
+
+def test_a_run_that_never_began_leaves_no_file(tmp_path: Path) -> None:
+    RecordingWriter(tmp_path / "run.jsonl").close()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_damage_before_whole_rows_is_an_error(tmp_path: Path) -> None:
     path = write(tmp_path / "run.jsonl")
     damaged = path.read_bytes().split(b"\n")
@@ -179,7 +237,7 @@ def test_a_header_that_names_no_agent_is_refused() -> None:
 
 
 def test_an_unwritable_path_says_so(tmp_path: Path) -> None:
-    with pytest.raises(RecordingError, match=r"cannot write the recording .*: Is a directory"):
+    with pytest.raises(RecordingError, match=r"cannot write the recording .*: File exists"):
         RecordingWriter(tmp_path)
     with pytest.raises(RecordingError, match=r"cannot write the recording .*: No such file or directory"):
         RecordingWriter(tmp_path / "none" / "run.jsonl")

@@ -103,6 +103,7 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
     "native": [([], "must be a dict; not []"), ({1: 2}, "a key of native must be a string; not 1")],
     "keep_lines": [("x" * 100, f"{SWITCH} '{'x' * 27}...{'x' * 28}'")],
     "record": [(object, f"{PATH} <class 'object'>"), ("", f"{PATH} ''")],
+    "overwrite": [("yes", f"{SWITCH} 'yes'")],
     "redact": [(0, f"{SWITCH} 0")],
 }
 

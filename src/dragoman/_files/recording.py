@@ -6,8 +6,9 @@ whole row. `frames.jsonl` of captures is the same without header and numbers, an
 """
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any, BinaryIO
 
 import msgspec
@@ -60,15 +61,22 @@ def read_row(line: bytes) -> Row | None:
 
 
 class RecordingWriter:
-    """Writes one run to `path`, replacing what was there, without the secrets that `redactor` knows. Traffic is
-    private: only the owner may read it."""
+    """Writes one run to `path`, without the secrets that `redactor` knows. Traffic is private: only the owner may read
+    it. What is there is replaced only if `overwrite` says so; a file of a run that never began is taken away again."""
 
-    def __init__(self, path: str | os.PathLike[str], redactor: Redactor | None = None) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], redactor: Redactor | None = None, *, overwrite: bool = False
+    ) -> None:
         self.path = os.fspath(path)
         self._redactor = redactor
         self._frames = FrameRedactor(redactor, "") if redactor is not None else None
+        self._is_new = not is_passage(self.path)
+        self._is_empty = True
         try:
-            self._file = open(self.path, "wb", buffering=0, opener=_private)  # noqa: SIM115
+            if self._is_new and overwrite:
+                with suppress(FileNotFoundError):
+                    os.unlink(self.path)
+            self._file = open(self.path, "wb", buffering=0, opener=_opened if self._is_new else _passing)  # noqa: SIM115
         except OSError as error:
             raise self._cannot(error) from error
 
@@ -94,6 +102,9 @@ class RecordingWriter:
         self._write({"exit": msgspec.to_builtins(exit)})
 
     def close(self) -> None:
+        if self._is_new and self._is_empty and not self._file.closed:
+            with suppress(OSError):
+                os.unlink(self.path)
         self._file.close()
 
     def __enter__(self) -> "RecordingWriter":
@@ -108,6 +119,7 @@ class RecordingWriter:
         except UnicodeEncodeError:  # a file name that is not UTF-8, in argv or cwd
             line = _encode(repaired(row))
         rest = memoryview(line + b"\n")
+        self._is_empty = False
         try:
             while rest:
                 rest = rest[self._file.write(rest) :]
@@ -119,8 +131,28 @@ class RecordingWriter:
         return RecordingError(f"cannot write the recording {self.path}: {why}")
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def is_passage(path: str) -> bool:
+    """Whether what is at a path keeps nothing that could be lost, and is opened as it is: a device or a pipe, such as
+    /dev/null and /dev/stdout."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode)
+
+
+def _opened(path: str, flags: int) -> int:
+    """A file of its own: whoever had the one before open, or a link of his at that place, sees nothing of it."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    os.fchmod(file, 0o600)
+    return file
+
+
+def _passing(path: str, flags: int) -> int:
+    """Not blocking: a pipe that nobody reads is an error, no wait."""
+    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    os.set_blocking(file, True)
+    return file
 
 
 # --- reading ---------------------------------------------------------------------------------------------

@@ -123,9 +123,12 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     keep_lines: bool = False
     """Have events carry the agent's exact lines, as `convert --native` does."""
     record: Place | None = None
-    """Where to write the recording."""
+    """Where to write the recording: a file that is not there yet, or a pipe or a device."""
+    overwrite: bool = False
+    """Replace the file of `record` if there is one."""
     redact: bool = True
-    """Keep keys, tokens and passwords out of the recording; docs/processes.md says what counts as one."""
+    """Keep keys, tokens and passwords out of the recording and of `stderr_tail`; docs/processes.md says what counts as
+    one."""
 
 
 StrPath: TypeAlias = str | os.PathLike[str]
@@ -164,6 +167,7 @@ class Options(TypedDict, total=False):
     native: Mapping[str, Any]
     keep_lines: bool
     record: StrPath | None
+    overwrite: bool
     redact: bool
 
 

@@ -138,6 +138,7 @@ FILE = click.Path(dir_okay=False)
     help="Show it an image. Repeatable.",
 )
 @click.option("--record", type=FILE, metavar="FILE", help="Keep the traffic, for replay, check and convert.")
+@click.option("--overwrite", is_flag=True, help="With --record: replace FILE if it is there.")
 @click.option("--redact/--no-redact", default=True, help="Keep keys and tokens out of the recording.")
 @click.option("--dialect", help="Which of its languages it shall speak.")
 @click.option("--executable", metavar="PATH", help="The program, if not the agent's own on PATH.")
