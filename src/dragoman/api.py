@@ -130,8 +130,10 @@ def _config_and_connection(
         )
     plan.read_only = plan.read_only or config.sandbox == "read-only"
     plan.vendor = record.vendor
+    redactor = Redactor(secrets_in(plan.env) | secrets_in(config.mcp_servers)) if config.redact else None
     plan.options = structs.replace(
         plan.options,
+        redactor=redactor,
         opens_session=opens_session,
         keeps_lines=config.keep_lines,
         offers=OFFERS if config.host else frozenset(),
@@ -142,7 +144,7 @@ def _config_and_connection(
         handlers=handlers,
         policy=Policy(config.approve, rulebook.load(config.cwd, config.policy), plan.granted),
         limits=Limits.of(config),
-        recorder=_recorder(config, plan),
+        recorder=_recorder(config, redactor),
         timeout=config.timeout,
         idle_timeout=config.idle_timeout,
         locks=_locks(record, config, plan) if config.serialize else None,
@@ -271,9 +273,7 @@ def _locks(agent: Agent, config: SessionConfig, plan: LaunchPlan) -> SessionLock
     return SessionLocks(agent.vendor or agent.name, plan.cwd or os.getcwd(), first, config.timeout)
 
 
-def _recorder(config: SessionConfig, plan: LaunchPlan) -> FrameSink | None:
+def _recorder(config: SessionConfig, redactor: Redactor | None) -> FrameSink | None:
     if config.record is None:
         return None
-    known = secrets_in(plan.env) | secrets_in(config.mcp_servers)
-    redactor = Redactor(known) if config.redact else None
     return RecordingWriter(config.record, redactor, overwrite=config.overwrite)

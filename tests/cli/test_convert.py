@@ -170,3 +170,29 @@ def test_check_goes_on_after_what_it_cannot_read(invoke: Invoke, stream: Path) -
     assert done.exit_code == 2
     assert f"{stream}: holds" in done.stdout
     assert "there is no file nowhere" in done.stderr
+
+
+def test_secrets_are_kept_out_unless_exact_lines_are_asked_for(invoke: Invoke, tmp_path: Path) -> None:
+    key = "ghp_" + "AbCdEfGh0123456789" * 2
+    said = {"type": "message", "role": "assistant", "content": f"it is {key}", "delta": True}
+    path = tmp_path / "stdout"
+    path.write_text(
+        json.dumps({"type": "init", "session_id": "s", "model": "m"}) + "\n" + json.dumps(said) + "\n"
+    )
+
+    def has_key(command: str, *options: str) -> bool:
+        done = invoke(command, path, *options)
+        assert done.exit_code == 0, done.output
+        assert ("[redacted]" in done.stdout) != (key in done.stdout)
+        return key in done.stdout
+
+    assert not has_key("convert")
+    assert not has_key("convert", "--view", "agent-event")
+    assert not has_key("convert", "--view", "insights")
+    assert not has_key("convert", "--native", "--redact")
+    assert has_key("convert", "--no-redact")
+    assert has_key("convert", "--native")
+    assert has_key("convert", "--view", "native")
+    assert not has_key("replay")
+    assert not has_key("replay", "--json")
+    assert has_key("replay", "--no-redact")

@@ -1,6 +1,7 @@
 """Secrets do not reach the recording, and what is no secret is left alone."""
 
 import json
+import logging
 import re
 import time
 from pathlib import Path
@@ -12,11 +13,15 @@ from hypothesis import strategies as st
 
 from dragoman._files.convert import convert
 from dragoman._files.recording import RecordingWriter, read_recording
+from dragoman._model.events import RunEnded
 from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._runtime.log import log
 from dragoman._wire.event_json import encode
+from dragoman._wire.machine import play
 from dragoman._wire.redaction import Redactor, is_secret_name, secrets_in
 from dragoman.api import ask
 from tests.runtime.toy_agent import TOY
+from tests.runtime.toy_dialect import ToyMachine
 from tests.secret_samples import BODY, FORMS, longest_left, whole
 from tests.secret_samples import KEYS as PRIVATE_KEYS
 
@@ -372,3 +377,52 @@ def test_no_line_takes_more_than_its_length(part: bytes, shape: str) -> None:
 
     small, large = took(1 << 14), took(1 << 16)
     assert large < 9 * small + 0.02
+
+
+# --- tails, logs, exports ----------------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("redact", [True, False])
+async def test_the_end_of_stderr(tmp_path: Path, redact: bool) -> None:
+    """It is shown, raised and exported; a recording and its replay say the same as the run."""
+    path = tmp_path / "recording"
+    lines = [*PRIVATE_KEYS[0].split("\n"), f"error: {KEYS[0]} and correct horse battery"]
+    prompt = "\n".join(f"complain {line}" for line in lines)
+    result = await ask(TOY, prompt, record=path, redact=redact, env={"TOY_PASSWORD": "correct horse battery"})
+    run = result.events[-1]
+    assert isinstance(run, RunEnded)
+    tail = run.stderr_tail or ""
+    assert [BODY in tail, KEYS[0] in tail, "correct horse" in tail] == [not redact] * 3
+    assert "error: " in tail
+    kept = read_recording(path)
+    assert kept.launch is not None
+    assert kept.exit is not None
+    replayed = list(play(kept.frames, ToyMachine(), kept.launch, lambda: kept.exit or Exit()))[-1]
+    assert isinstance(replayed, RunEnded)
+    assert replayed.stderr_tail == tail
+
+
+def test_logs(caplog: pytest.LogCaptureFixture) -> None:
+    formatter = logging.Formatter()
+    try:
+        raise ValueError(f"it was {KEYS[0]}")
+    except ValueError:
+        log.exception("no answer for %s", f"PASSWORD=w0nderland {KEYS[1]}")
+    said = "\n".join(formatter.format(record) for record in caplog.records)
+    assert KEYS[0] not in said
+    assert KEYS[1] not in said
+    assert "w0nderland" not in said
+    assert "no answer for PASSWORD=[redacted] [redacted]" in said
+    assert "ValueError: it was [redacted]" in said
+
+
+def test_events_that_are_given_away() -> None:
+    """A session file of the agent's own has what it was told in the clear."""
+    said = {"type": "message", "role": "assistant", "content": f"it is {KEYS[0]}", "delta": True}
+    first = {"type": "init", "session_id": "s", "model": "m"}
+    lines = [json.dumps(line).encode() for line in (first, said)]
+    exact = b"".join(encode(event) for event in convert(lines, "gemini_stream"))
+    redacted = b"".join(encode(event) for event in convert(lines, "gemini_stream", redact=True))
+    assert KEYS[0].encode() in exact
+    assert redacted == exact.replace(KEYS[0].encode(), b"[redacted]")

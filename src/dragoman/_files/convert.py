@@ -4,10 +4,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import chain
 
+from msgspec import structs
+
 from dragoman._dialects import machine_for
 from dragoman._dialects.insights.messages import DIALECT as INSIGHTS
 from dragoman._files import raw_lines
 from dragoman._files.sources import Input, Source, exit_of, open_source
+from dragoman._files.streamed_text import FrameRedactor
 from dragoman._model.errors import UsageError
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame
@@ -15,6 +18,7 @@ from dragoman._wire import event_json
 from dragoman._wire.event_json import detach
 from dragoman._wire.jsontext import Invalid
 from dragoman._wire.machine import StartOptions, play
+from dragoman._wire.redaction import Redactor
 
 
 def convert(
@@ -24,19 +28,30 @@ def convert(
     agent: str | None = None,
     native: bool = False,
     exit: Exit | int | None = None,
+    redact: bool = False,
 ) -> Iterator[Event]:
     """The events that `source` tells of, one after the other.
 
     `source` is a path, an open binary file, bytes, lines, or several paths of one session; `dialect` is detected
     where it is not given. With `native` the events carry the exact lines of the source. `exit` says how the process
-    ended, where the source does not. An Insights file that repeats the agent's own lines is read by those, unless
+    ended, where the source does not. With `redact` secrets are taken out as a recording does it, for events that are
+    to be given away. An Insights file that repeats the agent's own lines is read by those, unless
     its own are wanted. Raises UsageError at once if the source cannot be read; never for what an agent wrote.
     """
     opened = open_source(source, dialect, agent=agent)
+    if redact:
+        opened = _redacted(opened)
     if opened.kind == "events":
         return _decoded(opened)
     read = _reread if opened.launch.dialect == INSIGHTS and not native else _interpreted
     return read(opened, native, exit_of(exit) if isinstance(exit, int) else exit)
+
+
+def _redacted(source: Source) -> Source:
+    redactor = Redactor()
+    frames = FrameRedactor(redactor, source.launch.dialect)
+    kept = (structs.replace(frame, line=frames.line(frame)) for frame in source)
+    return source.changed(kept, redactor.launch(source.launch))
 
 
 def _interpreted(

@@ -83,8 +83,7 @@ class RecordingWriter:
     def begin(self, launch: Launch) -> None:
         if self._redactor is not None:
             self._frames = FrameRedactor(self._redactor, launch.dialect)
-            redacted = self._redactor.value
-            launch = structs.replace(launch, argv=redacted(launch.argv), config=redacted(launch.config))
+            launch = self._redactor.launch(launch)
         self._write({"dragoman": FORMAT, **msgspec.to_builtins(launch)})
 
     def frame(self, frame: Frame) -> None:

@@ -67,6 +67,10 @@ class Source:
     def __iter__(self) -> Iterator[Frame]:
         return self._frames
 
+    def changed(self, frames: Iterator[Frame], launch: Launch) -> "Source":
+        """The same file, as told by these frames of it."""
+        return Source(self.name, launch, frames, self._exits, self.close)
+
     @property
     def exit(self) -> Exit | None:
         return self._exits[-1] if self._exits else None

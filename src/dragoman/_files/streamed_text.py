@@ -1,4 +1,4 @@
-"""Secrets that come in pieces: over the deltas of a stream, over lines, over two looks at a terminal.
+"""Secrets that come in pieces: over the deltas of a stream, over two looks at a terminal.
 
 Every frame is written at once, so nothing waits here. Of a piece that ends in what may be the beginning of a secret
 that end is left out, and stands at the beginning of the next piece if it was none after all: the pieces together say
@@ -6,7 +6,6 @@ what the whole text would say without its secrets. Lost is only what is left out
 """
 
 import json
-import re
 from base64 import b64decode, b64encode
 from typing import Any, Final
 
@@ -14,16 +13,13 @@ import msgspec
 from msgspec import Struct
 
 from dragoman._model.frames import Frame
-from dragoman._wire import secret_forms
+from dragoman._wire.redacted_lines import WORD, RedactedLines, is_mixed, is_much, shortened
 from dragoman._wire.redaction import REDACTED, Redactor, decoded, replaced_text, without
 from dragoman._wire.secret_forms import Span
 
 CONTEXT: Final = 256
 """Bytes before a piece that tell what it is about: the name before a value, say."""
-MOST_HELD: Final = 8192
 MOST_STREAMS: Final = 64
-FEW: Final = 8
-"""Bytes at the end of a line, or of what a terminal shows, that are too few to be worth a thought."""
 
 
 class Shape(Struct, frozen=True):
@@ -88,7 +84,7 @@ class FrameRedactor:
         self._redactor = redactor
         self._shape = SHAPES.get(dialect, Shape((), (), ()))
         self._streams: dict[Any, _Pieces] = {}
-        self._lines = {"out": _Lines(redactor), "err": _Lines(redactor)}
+        self._lines = {"out": RedactedLines(redactor), "err": RedactedLines(redactor)}
 
     def line(self, frame: Frame) -> bytes:
         """The frame's line without what is secret in it, or belongs to a secret that other frames have the rest of."""
@@ -132,9 +128,9 @@ class FrameRedactor:
             return line
         data = text.encode("utf-8", "surrogatepass")
         spans = [
-            span for span in self._redactor.found(data, goes_on=True) if span.sure or _is_much(data, span)
+            span for span in self._redactor.found(data, goes_on=True) if span.sure or is_much(data, span)
         ]
-        if _at(said, ("result", "truncated")) is True and (rest := _REST.match(data)) and _is_mixed(rest[0]):
+        if _at(said, ("result", "truncated")) is True and (rest := WORD.match(data)) and is_mixed(rest[0]):
             spans = [Span(0, rest.end()), *(span for span in spans if span.start >= rest.end())]
         return replaced_text(line, _POLLED[-1], text, decoded(without(data, spans)))
 
@@ -178,90 +174,12 @@ class _Pieces:
         parts.append(text[max(at, known) if is_gone else at :])
         if held == len(text):
             self._is_shown = self._is_lost = False
-        self._before, self._held = text[:held][-CONTEXT:], _short(text[held:])
+        self._before, self._held = text[:held][-CONTEXT:], shortened(text[held:])
         return b"".join(parts)
 
     def end(self) -> None:
         """Something else was said: what is held does not belong to what comes next."""
         self._is_lost = bool(self._held)
-
-
-class _Lines:
-    """Lines that are no JSON: a key goes over many of them, and a long word may have been broken."""
-
-    __slots__ = ("_before", "_is_secret", "_last", "_redactor")
-
-    def __init__(self, redactor: Redactor) -> None:
-        self._redactor = redactor
-        self._before = b""
-        """The key that is not at its end."""
-        self._last = b""
-        """The last word of the last line."""
-        self._is_secret = False
-        """It is one, or may be the beginning of one."""
-
-    def take(self, line: bytes) -> bytes:
-        if self._before or secret_forms.KEY_BLOCK in line:
-            return self._of_block(line)
-        spans = self._redactor.found(line, goes_on=True)
-        spans = [
-            span for span in spans if span.sure or (_is_much(line, span) and _is_mixed(line[span.start :]))
-        ]
-        rest = self._rest(line)
-        if rest:
-            spans = [Span(0, rest), *(span for span in spans if span.start >= rest)]
-        self._is_secret = bool(spans) and spans[-1].end == len(line)
-        self._last = _LAST.search(line, max(0, len(line) - CONTEXT))[0]  # type: ignore[index]
-        return without(line, spans)
-
-    def _of_block(self, line: bytes) -> bytes:
-        text, base = self._before + line, len(self._before)
-        spans = [
-            Span(max(span.start, base), span.end)
-            for span in self._redactor.found(text, goes_on=True)
-            if span.end > base and span.sure
-        ]
-        blocks = secret_forms.key_blocks(text + b"\n", goes_on=True)
-        begins = secret_forms.BEGIN.search(text)
-        is_open = blocks and blocks[-1].end == len(text) + 1
-        begins_here = begins is not None and secret_forms.END.search(text, begins.end()) is None
-        keeps = (
-            begins.start()
-            if begins is not None and begins_here and (is_open or base <= begins.start())
-            else None
-        )
-        self._before = _short(text[keeps:] + b"\n") if keeps is not None else b""
-        return without(text, spans)[base:] if spans or base else line
-
-    def _rest(self, line: bytes) -> int:
-        """How much of the line belongs to what the last one ended with."""
-        ends = [
-            span.end
-            for span in self._redactor.found(self._last + line, goes_on=True)
-            if span.start < len(self._last) < span.end
-        ]
-        end = max(ends) - len(self._last) if ends else 0
-        if self._is_secret and (word := _REST.match(line)) is not None:
-            end = max(end, word.end())
-        return end if end >= 4 and _is_mixed(line[:end]) else 0
-
-
-_LAST: Final = re.compile(rb"\S*\Z")
-_REST: Final = re.compile(rb"[A-Za-z0-9_+/=.~%-]{4,}+")
-_LETTER, _DIGIT = re.compile(rb"[A-Za-z]"), re.compile(rb"[0-9]")
-
-
-def _is_mixed(word: bytes) -> bool:
-    """Letters and digits: not the first word of a sentence, nor a time."""
-    return _LETTER.search(word) is not None and _DIGIT.search(word) is not None
-
-
-def _is_much(text: bytes, span: Span) -> bool:
-    return span.end - span.start >= FEW
-
-
-def _short(held: bytes) -> bytes:
-    return held if len(held) <= MOST_HELD else held[: MOST_HELD // 4] + held[-MOST_HELD // 4 :]
 
 
 def _parsed(line: bytes) -> Any:

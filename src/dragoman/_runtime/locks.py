@@ -11,7 +11,6 @@ tickets. The name is `agent:id`; where only "the latest session" is known, `agen
 """
 
 import fcntl
-import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,9 +23,8 @@ import anyio
 
 from dragoman._model.errors import DragomanError, TimedOut
 from dragoman._model.events import AnyEvent, SessionStarted, SessionUpdated
+from dragoman._runtime.log import log
 from dragoman._runtime.streams import EventStream
-
-log = logging.getLogger("dragoman")
 
 _LATEST: Final = frozenset(("latest", "last"))
 """What stands for the most recent session where an id would."""

@@ -4,7 +4,6 @@ async with dragoman.permission_listener(path, approve): ...
 """
 
 import json
-import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -16,6 +15,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from dragoman._model.commands import Answer
 from dragoman._policy.permission import PermissionRequest
+from dragoman._runtime.log import log
 from dragoman._runtime.permission_server import permission_request
 from dragoman._runtime.requests import ApproveHandler, handler_reply, response_to
 
@@ -23,8 +23,6 @@ LONGEST: Final = 64 * 1024 * 1024
 """Bytes that a tool's input may have."""
 
 _CUT: Final = (anyio.IncompleteRead, anyio.DelimiterNotFound, anyio.BrokenResourceError)
-
-log = logging.getLogger("dragoman")
 
 
 @asynccontextmanager

@@ -2,7 +2,6 @@
 them. Never silence."""
 
 import inspect
-import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal
@@ -18,10 +17,9 @@ from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy, effect_of
 from dragoman._runtime.host.grants import Grants
 from dragoman._runtime.host.host import Host, Place, Refused
+from dragoman._runtime.log import log
 from dragoman._runtime.run import Run
 from dragoman._runtime.streams import EventStream
-
-log = logging.getLogger("dragoman")
 
 
 class Later(Enum):

@@ -7,7 +7,6 @@ Neither way has an await in it, so frames are numbered, recorded and understood 
 at the same moment cannot get in each other's way.
 """
 
-import logging
 import os
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -25,6 +24,7 @@ from dragoman._model.commands import Command, Response
 from dragoman._model.errors import ProcessExited, Unsupported, UsageError
 from dragoman._model.events import AnyEvent, CommandEnded, Event, Request, RunEnded
 from dragoman._model.frames import Direction, Exit, Frame, Launch, StopReason
+from dragoman._runtime.log import log
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.process.child import Child, spawn
 from dragoman._runtime.process.descendants import MARK
@@ -32,8 +32,6 @@ from dragoman._runtime.process.pipes import follow, pump
 from dragoman._runtime.streams import EventStream, Fanout
 from dragoman._wire import note_frames
 from dragoman._wire.lines import LineSplitter
-
-log = logging.getLogger("dragoman")
 
 PIPE_GRACE: Final = 2.0
 """Seconds that pipes may stay open behind an agent that has exited: some child of its own holds them."""

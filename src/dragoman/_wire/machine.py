@@ -21,6 +21,8 @@ from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._wire import note_frames
 from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.ledger import Ledger
+from dragoman._wire.redacted_lines import RedactedLines
+from dragoman._wire.redaction import Redactor
 
 STDERR_TAIL_LINES = 20
 STDERR_TAIL_BYTES = 8_000
@@ -39,6 +41,8 @@ class StartOptions(Struct, frozen=True, kw_only=True):
     """Makes the ids of our messages unlike those of any other run."""
     keeps_lines: bool = False
     """The first event of each frame that the agent wrote carries its exact text."""
+    redactor: Redactor | None = None
+    """Keeps secrets out of `stderr_tail`, which is shown, logged and passed on; None: the tail is exact."""
 
 
 class Output(Struct, gc=False):
@@ -80,6 +84,7 @@ class Machine(ABC):
         self._messages_sent = 0
         self._answers: list[bytes] = []
         self._stderr: deque[bytes] = deque(maxlen=STDERR_TAIL_LINES)
+        self._stderr_lines: RedactedLines | None = None
 
     # --- what the runtime and `convert` call -----------------------------------------------------------
 
@@ -87,6 +92,8 @@ class Machine(ABC):
         """The run has begun: `run.started`, and the lines that open the conversation."""
         self.agent = launch.agent
         self.options = options or self.options
+        redactor = self.options.redactor
+        self._stderr_lines = RedactedLines(redactor) if redactor is not None else None
         self.resumed = launch.resume is not None
         self.ledger.keeps_lines = self.options.keeps_lines
         self.ledger.begin(launch)
@@ -103,7 +110,8 @@ class Machine(ABC):
             elif frame.dir == "in":
                 self.on_in(frame.line)
             elif frame.dir == "err":
-                self._stderr.append(frame.line[-STDERR_TAIL_BYTES:])
+                line = self._stderr_lines.take(frame.line) if self._stderr_lines is not None else frame.line
+                self._stderr.append(line[-STDERR_TAIL_BYTES:])
             else:
                 self._note(frame.line)
         except Exception as error:  # the last net: a line that a dialect stumbles over is reported

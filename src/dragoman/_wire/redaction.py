@@ -13,7 +13,9 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
+from msgspec import structs
 
+from dragoman._model.frames import Launch
 from dragoman._wire import secret_forms, secret_names
 from dragoman._wire.secret_forms import Span
 
@@ -97,6 +99,10 @@ class Redactor:
                 for flag, item in zip(flags, value, strict=False)
             ]
         return value
+
+    def launch(self, launch: Launch) -> Launch:
+        """The same for how a run began."""
+        return structs.replace(launch, argv=self.value(launch.argv), config=self.value(launch.config))
 
     def found(self, text: bytes, goes_on: bool = False) -> list[Span]:
         """Where the secrets are, in order, apart from each other. With `goes_on` also what reaches the end of the

@@ -35,6 +35,11 @@ def _lines(events: Iterable[Event]) -> Iterator[bytes]:
 @profile_option
 @extended_option
 @click.option("--native", is_flag=True, help="Keep the agent's exact lines in the events.")
+@click.option(
+    "--redact/--no-redact",
+    default=None,
+    help="Keep keys and tokens out. So it is, unless the agent's exact lines are asked for.",
+)
 @click.option("--exit", "exit", type=int, metavar="CODE", help="How the process ended, if FILE does not say.")
 def command(
     file: str,
@@ -44,6 +49,7 @@ def command(
     profile: Profile | None,
     extended: bool,
     native: bool,
+    redact: bool | None,
     exit: int | None,
 ) -> None:
     """Turn FILE into canonical events, or a view of them, one JSON object per line.
@@ -52,8 +58,10 @@ def command(
     or --view insights wrote; "-" is stdin. Events are written as soon as their line has been read.
     """
     out = sys.stdout.buffer
+    redact = redact if redact is not None else not (native or view == "native")
     native = native or view == "native" or view in WITH_LINES
-    with events_in(file, dialect, before_waiting=out.flush, agent=agent, native=native, exit=exit) as events:
+    options = {"agent": agent, "native": native, "exit": exit, "redact": redact}
+    with events_in(file, dialect, before_waiting=out.flush, **options) as events:
         if view in VIEWS:
             chunks = view_lines(events, view, profile=profile or "seed", extended=extended)
         else:

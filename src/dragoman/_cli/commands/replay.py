@@ -22,7 +22,10 @@ from dragoman._wire.event_json import encode
 )
 @click.option("--at-once", is_flag=True, help="Without its pauses; so too when stdout is not a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Canonical JSONL instead of text.")
-def command(file: str, dialect: str | None, speed: float | None, at_once: bool, as_json: bool) -> None:
+@click.option("--redact/--no-redact", default=True, help="Keep keys and tokens out.")
+def command(
+    file: str, dialect: str | None, speed: float | None, at_once: bool, as_json: bool, redact: bool
+) -> None:
     """Play the run that FILE recorded.
 
     On a terminal at the speed at which it happened, else at once. A file without times is played at once.
@@ -31,7 +34,7 @@ def command(file: str, dialect: str | None, speed: float | None, at_once: bool, 
         raise click.UsageError("--speed and --at-once cannot go together.")
     if speed is None and not at_once and sys.stdout.isatty():
         speed = 1.0
-    with events_in(file, dialect) as events:
+    with events_in(file, dialect, redact=redact) as events:
         show = _write if as_json else _render
         show(paced(events, speed))
 

@@ -5,8 +5,9 @@ import anyio
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Close, Interrupt
 from dragoman._model.errors import DragomanError
+from dragoman._runtime.log import log
 from dragoman._runtime.plan import Step
-from dragoman._runtime.run import Run, log
+from dragoman._runtime.run import Run
 from dragoman._runtime.streams import EventStream
 
 LAST_STEP: Step = ("SIGKILL", 3.0)
