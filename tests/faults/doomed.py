@@ -1,36 +1,39 @@
-"""A program that drives an agent which leaves orphans, says when it does, and waits to be killed.
+"""A program that has a program started, by an agent or in a terminal, says `up` when that is there, and waits to be
+killed.
 
-Arguments: a folder, the dialect, a mark for the agent's environment; `forked` if a child of this program, which
-has a copy of all its pipes, shall outlive it for a while."""
+Arguments: a folder; `agent` or `terminal`; the program that shall be started."""
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import anyio
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from dragoman._model.events import Delta, Message
-from tests.faults.fault_agent import DEADLINE, opened
+from dragoman._model.events import Message
+from dragoman._runtime.host.files import Files
+from dragoman._runtime.host.terminals import Terminals
+from tests.runtime.toy_dialect import alone, toy_plan
 
 
-def outlive() -> None:
-    time.sleep(2 * DEADLINE)
-    os._exit(0)
-
-
-async def main(*args: str) -> None:
-    folder, dialect, trace, *options = args
-    session, _ = opened(Path(folder), dialect, "leaves_orphans", env={"TRACE": trace})
-    async with session:
+async def by_an_agent(folder: str, program: list[str]) -> None:
+    plan = toy_plan("begets.py", *program, cwd=folder, env={"PATH": os.environ["PATH"]})
+    async with alone(plan) as session:
         async for event in session.events():
-            if isinstance(event, Message | Delta) and event.text and event.text.endswith("ready"):
-                break
-        if "forked" in options and os.fork() == 0:
-            outlive()
-        print("ready", flush=True)
-        await anyio.sleep_forever()
+            if isinstance(event, Message):
+                print(event.text, flush=True)
 
 
-anyio.run(main, *sys.argv[1:])
+async def in_a_terminal(folder: str, program: list[str]) -> None:
+    host = Terminals(Files([folder]), {"PATH": os.environ["PATH"]})
+    async with anyio.create_task_group() as tasks:
+        terminal = host.create(program[0], program[1:], env={})
+        tasks.start_soon(terminal.live)
+        while "up" not in terminal.output()["output"]:  # noqa: ASYNC110 - it is there to be polled
+            await anyio.sleep(0.01)
+        print("up", flush=True)
+
+
+if __name__ == "__main__":
+    folder, place, *program = sys.argv[1:]
+    anyio.run({"agent": by_an_agent, "terminal": in_a_terminal}[place], os.path.abspath(folder), program)

@@ -2,6 +2,8 @@
 
 import os
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -93,7 +95,6 @@ async def run(folder: Path, dialect: str, fault: str, size: int = 100_000, **fie
     """A run from its start to its end: it is closed after its turn, and stopped where it says that it is ready."""
     trace = str(uuid4())
     session, ledger = opened(folder, dialect, fault, size, env={"TRACE": trace}, **fields)
-    before = set(psutil.Process().children(recursive=True))
     events: list[Event] = []
     with anyio.fail_after(DEADLINE):
         async with session:
@@ -111,8 +112,8 @@ async def run(folder: Path, dialect: str, fault: str, size: int = 100_000, **fie
     said = {"out": (out, out_most), "err": (err, err_most)}
     report = Report(events, read_recording(folder / "recording"), session.exit, said)
     check(report)
-    assert set(psutil.Process().children(recursive=True)) <= before
     assert left_behind(trace, events) == []
+    assert kept_after(DEADLINE) == []
     return report
 
 
@@ -125,6 +126,24 @@ def check(report: Report) -> None:
     for direction, (least, most) in report.said.items():
         recorded = sum(len(frame.line) + frame.eol for frame in report.frames(direction))
         assert least <= recorded <= most, (direction, report.result.stderr_tail)
+
+
+def kept_after(seconds: float) -> list[psutil.Process]:
+    """The keepers of this process that are still there, if they do not go before, and whom they keep."""
+    until = time.monotonic() + seconds
+    while (left := _kept()) and time.monotonic() < until:
+        time.sleep(0.01)
+    return left
+
+
+def _kept() -> list[psutil.Process]:
+    """The launcher is our child, and theirs are its."""
+    found = []
+    for launcher in psutil.Process().children():
+        with suppress(psutil.Error):
+            if any(word.endswith("keeper.py") for word in launcher.cmdline()):
+                found += launcher.children(recursive=True)
+    return found
 
 
 def left_behind(trace: str, events: list[Event]) -> list[psutil.Process]:

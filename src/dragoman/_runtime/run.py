@@ -13,7 +13,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import count
-from secrets import token_hex
 from typing import Any, Final, Protocol, cast
 
 import anyio
@@ -27,7 +26,6 @@ from dragoman._model.frames import Direction, Exit, Frame, Launch, StopReason
 from dragoman._runtime.log import log
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.process.child import Child, spawn
-from dragoman._runtime.process.descendants import MARK
 from dragoman._runtime.process.pipes import follow, pump
 from dragoman._runtime.streams import EventStream, Fanout
 from dragoman._wire import note_frames
@@ -58,7 +56,7 @@ class Run:
     def __init__(
         self, plan: LaunchPlan, recorder: FrameSink | None, attend: Callable[[Sequence[Request]], None]
     ) -> None:
-        self.plan = structs.replace(plan, env={**plan.env, MARK: token_hex(8)})
+        self.plan = plan
         self.machine = plan.machine
         self.ledger = plan.machine.ledger
         """What is open: turns, tools, requests."""
@@ -263,7 +261,6 @@ class Run:
                 async with anyio.create_task_group() as self.tasks:
                     self.tasks.start_soon(child.stdin.run)
                     self.tasks.start_soon(child.reap)
-                    self.tasks.start_soon(child.keep_track, self.ledger.busy)
                     self.tasks.start_soon(companion)
                     await self._listen_to_the_end()
                     self._finish()
@@ -284,11 +281,11 @@ class Run:
             pumps.start_soon(self._listen, "err", err)
             await self.child.exited.wait()
             if self.helped or self.child.code != 0:
-                await self.child.sweep()
+                await self.child.end()
             for pipe in (err,) if self.plan.spool else (out, err):  # a file is read to its end, however long
                 pipe.deadline = anyio.current_time() + PIPE_GRACE
         if self.ledger.busy() and not self.machine.finished:
-            await self.child.sweep()
+            await self.child.end()
 
     def _finish(self) -> None:
         """The last words: how it exited, and what the machine makes of that."""

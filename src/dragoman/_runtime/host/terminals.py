@@ -3,20 +3,26 @@ until the agent has no more use for it. None outlives its terminal."""
 
 import codecs
 import os
+import resource
 import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import count
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import anyio
 
 from dragoman._runtime.host.files import Files, Refused
 from dragoman._runtime.process import pipes
 from dragoman._runtime.process.child import Process
+from dragoman._runtime.process.launcher import Started, start
 
 KEPT: Final = 1 << 20
 """Bytes of output that are kept if the agent does not say how many."""
+KEPT_AT_MOST: Final = 16 << 20
+"""Bytes that are kept of a terminal's output, whatever the agent says."""
+KEPT_IN_ALL: Final = 64 << 20
+"""Bytes that are kept of all terminals of a session: beyond that the one that has most loses its beginning."""
 
 
 class Terminals:
@@ -27,6 +33,8 @@ class Terminals:
         self._env = env
         self._ids = count(1)
         self._open: dict[str, Terminal] = {}
+        self._kept = 0
+        """Bytes of output that they hold."""
 
     def create(
         self,
@@ -38,25 +46,30 @@ class Terminals:
         limit: int | None = None,
     ) -> "Terminal":
         """Start a command. Its caller keeps it alive with `live`."""
+        if len(self._open) >= _most():
+            raise Refused(f"{command} cannot be run: {len(self._open)} terminals are open; release some")
         where = self._files.real(cwd or ".")
         variables = {**self._env, **env}
-        try:
-            popen = subprocess.Popen(
-                executed(command, args, variables, where),
-                bufsize=0,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                cwd=where,
-                env=variables,
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise Refused(f"{command} cannot be run: {why}") from error
-        terminal = Terminal(f"terminal-{next(self._ids)}", popen, KEPT if limit is None else limit)
+        with ExitStack() as theirs, ExitStack() as ours:
+            try:
+                argv = executed(command, args, variables, where)
+                pipe, output = pipes.pipe(ours, theirs, "rb")
+                with open(os.devnull, "rb") as nothing:
+                    stdin = nothing.fileno()
+                    program = start(argv, cwd=where, env=variables, stdin=stdin, stdout=output, stderr=output)
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or error
+                raise Refused(f"{command} cannot be run: {why}") from error
+            ours.pop_all()
+        limit = min(KEPT if limit is None else limit, KEPT_AT_MOST)
+        terminal = Terminal(f"terminal-{next(self._ids)}", program, pipe, limit, self._weigh)
         self._open[terminal.id] = terminal
         return terminal
+
+    def _weigh(self, more: int) -> None:
+        self._kept += more
+        while self._kept > KEPT_IN_ALL and self._open:
+            max(self._open.values(), key=Terminal.size).halve()
 
     def find(self, id: str) -> "Terminal":
         if id not in self._open:
@@ -64,12 +77,17 @@ class Terminals:
         return self._open[id]
 
     def forget(self, terminal: "Terminal") -> None:
-        self._open.pop(terminal.id, None)
+        """Nobody will ask for what it wrote."""
+        if self._open.pop(terminal.id, None) is not None:
+            terminal.drop()
 
     async def close(self) -> None:
-        while self._open:
-            _, terminal = self._open.popitem()
-            await terminal.release()
+        """End them all, together."""
+        terminals = list(self._open.values())
+        async with anyio.create_task_group() as tasks:
+            for terminal in terminals:
+                self.forget(terminal)
+                tasks.start_soon(terminal.release)
 
 
 def executed(command: str, args: Sequence[str], env: Mapping[str, str], cwd: str) -> list[str]:
@@ -81,15 +99,24 @@ def executed(command: str, args: Sequence[str], env: Mapping[str, str], cwd: str
     return ["/bin/sh", "-c", command]
 
 
+def _most() -> int:
+    """How many terminals a session may have open: each takes two of the files that our process may have."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 4096 if files == resource.RLIM_INFINITY else min(files // 8, 4096)
+
+
 class Terminal:
     """One command, from its start to its release."""
 
-    def __init__(self, id: str, popen: "subprocess.Popen[bytes]", limit: int) -> None:
+    def __init__(
+        self, id: str, program: Started, pipe: IO[bytes], limit: int, weigh: Callable[[int], None]
+    ) -> None:
         self.id = id
-        self._process = Process(popen)
-        self._pipe = pipes.ready(popen.stdout)
+        self._process = Process(program)
+        self._pipe = pipe
         self._kept = bytearray()
         self._limit = limit
+        self._weigh = weigh
         self._cut = False
         self._over = anyio.Event()
         """The command has ended, and all that it wrote is here."""
@@ -109,11 +136,11 @@ class Terminal:
             with anyio.CancelScope(shield=True):
                 await self.kill()
             self._pipe.close()
+            self._process.close()
             self._gone.set()
 
     async def _await_end(self) -> None:
         await self._process.reap()
-        self._process.descendants.look()
         self._end()
 
     def _end(self) -> None:
@@ -122,9 +149,25 @@ class Terminal:
 
     def _take(self, chunk: bytes) -> None:
         self._kept += chunk
-        if len(self._kept) > self._limit:
-            del self._kept[: len(self._kept) - self._limit]
+        self._weigh(len(chunk))
+        self._cut_to(self._limit)
+
+    def _cut_to(self, size: int) -> None:
+        if (extra := len(self._kept) - size) > 0:
+            del self._kept[:extra]
             self._cut = True
+            self._weigh(-extra)
+
+    def size(self) -> int:
+        return len(self._kept)
+
+    def halve(self) -> None:
+        self._cut_to(len(self._kept) // 2)
+
+    def drop(self) -> None:
+        """Keep nothing of what it wrote or will write."""
+        self._limit = 0
+        self._cut_to(0)
 
     # --- what can be asked of it -------------------------------------------------------------------------
 

@@ -2,23 +2,20 @@
 
 import os
 import signal
-import subprocess
-from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack
 from tempfile import TemporaryFile
 from typing import IO, Final, cast
 
 import anyio
-from anyio import to_thread
 
 from dragoman._model.errors import SpawnFailed
-from dragoman._runtime.process.descendants import LOOK, MARK, Descendants
-from dragoman._runtime.process.pipes import Stdin, ready
-from dragoman._runtime.process.watchdog import Watchdog
+from dragoman._runtime.process.launcher import Started, start
+from dragoman._runtime.process.pipes import Stdin, pipe
 
 SWEEP_GRACE: Final = 1.0
-TRACKING: Final = 2.0
-"""Seconds between two looks at what a program has started."""
+"""Seconds in which those who are asked to end may do so, before they are made to."""
+KILL_LIMIT: Final = 1.0
+"""Seconds that a kill is waited for where nothing else can go on meanwhile."""
 
 
 def spawn(
@@ -26,25 +23,20 @@ def spawn(
 ) -> "Child":
     """Start a program in a session of its own, with pipes (or a file for its stdout) and exactly this
     environment."""
-    file = cast("IO[bytes]", TemporaryFile()) if spool else None  # noqa: SIM115 - Child.close closes it
-    watchdog = Watchdog(env.get(MARK, ""))
-    try:
-        popen = subprocess.Popen(
-            argv,
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE if file is None else file,
-            stderr=subprocess.PIPE,
-            cwd=cwd,
-            env=env,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        watchdog.dismiss()
-        if file is not None:
-            file.close()
-        raise SpawnFailed(_why(argv[0], agent, cwd, error), agent=agent) from error
-    return Child(popen, watchdog, mark=env.get(MARK, ""), spool=file)
+    with ExitStack() as theirs, ExitStack() as ours:
+        try:
+            to_it, stdin = pipe(ours, theirs, "wb")
+            if spool:
+                from_it = ours.enter_context(cast("IO[bytes]", TemporaryFile()))  # noqa: SIM115 - Child.close
+                stdout = from_it.fileno()
+            else:
+                from_it, stdout = pipe(ours, theirs, "rb")
+            errors, stderr = pipe(ours, theirs, "rb")
+            program = start(argv, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr)
+        except (OSError, ValueError) as error:
+            raise SpawnFailed(_why(argv[0], agent, cwd, error), agent=agent) from error
+        ours.pop_all()
+    return Child(program, to_it, from_it, errors)
 
 
 def _why(program: str, agent: str, cwd: str | None, error: OSError | ValueError) -> str:
@@ -65,37 +57,34 @@ def _why(program: str, agent: str, cwd: str | None, error: OSError | ValueError)
 class Process:
     """A started program."""
 
-    def __init__(self, popen: "subprocess.Popen[bytes]", mark: str = "") -> None:
-        self._popen = popen
-        self.descendants = Descendants(popen.pid, mark)
-        """Whom it has started: once it is gone they are nobody's children."""
+    def __init__(self, program: Started) -> None:
+        self._program = program
         self.exited = anyio.Event()
 
     @property
     def pid(self) -> int:
-        return self._popen.pid
+        return self._program.pid
 
     @property
     def code(self) -> int | None:
         """What it exited with; None if a signal ended it, or nobody knows."""
-        code = self._popen.returncode
-        return code if code is not None and code >= 0 else None
+        status = self._program.status
+        return status if status is not None and status >= 0 else None
 
     @property
     def signal(self) -> str | None:
         """The name of the signal that ended it."""
-        code = self._popen.returncode
-        if code is None or code >= 0:
+        status = self._program.status
+        if status is None or status >= 0:
             return None
         try:
-            return signal.Signals(-code).name
+            return signal.Signals(-status).name
         except ValueError:
-            return f"signal {-code}"
+            return f"signal {-status}"
 
     async def reap(self) -> None:
-        """Wait for its end in a thread: the one way that works on every loop, in every thread."""
-        one = anyio.CapacityLimiter(1)
-        await to_thread.run_sync(self._popen.wait, abandon_on_cancel=True, limiter=one)
+        """Wait for its end."""
+        await self._program.until_exit()
         self.exited.set()
 
     def give_up(self) -> None:
@@ -103,74 +92,32 @@ class Process:
         self.exited.set()
 
     def send_signal(self, name: str) -> None:
-        with suppress(ProcessLookupError):
-            self._popen.send_signal(signal.Signals[name])
-
-    # --- what it started ---------------------------------------------------------------------------------
-
-    async def track(self) -> None:
-        """Take note of whom it has started, in a thread: a look costs as much as there are processes."""
-        self.descendants.known = await to_thread.run_sync(self.descendants.seen)
-
-    async def sweep(self) -> None:
-        """End all that it started and that is still there: first they are asked, then they are made to."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            with anyio.move_on_after(SWEEP_GRACE):
-                while self.descendants.press(number):  # noqa: ASYNC110 - nobody tells us of their end
-                    await anyio.sleep(LOOK)
+        self._program.signal(signal.Signals[name])
 
     async def end(self) -> None:
-        """End it, with all it started: first it is asked, then it is made to."""
-        self.descendants.look()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self.reap)
-            self.send_signal("SIGTERM")
-            with anyio.move_on_after(SWEEP_GRACE):
-                await self.exited.wait()
-            self.descendants.look()
-            self.send_signal("SIGKILL")
-            with anyio.move_on_after(SWEEP_GRACE):
-                await self.exited.wait()
-            tasks.cancel_scope.cancel()
-        await self.sweep()
+        """End it with all it started, or what it left behind: first they are asked, then they are made to."""
+        await self._program.end(SWEEP_GRACE)
 
     def kill(self) -> None:
         """At once, with all it started: for when there is no time left to be gentle."""
-        self.descendants.look()
-        self.send_signal("SIGKILL")
-        self.descendants.press(signal.SIGKILL)
-        with suppress(subprocess.TimeoutExpired):
-            self._popen.wait(timeout=1.0)
+        self._program.kill(KILL_LIMIT)
+
+    def close(self) -> None:
+        """Let go of it: what it left behind and nobody has ended may stay."""
+        self._program.close()
 
 
 class Child(Process):
     """An agent: a program with which lines are exchanged."""
 
-    def __init__(
-        self,
-        popen: "subprocess.Popen[bytes]",
-        watchdog: Watchdog,
-        *,
-        mark: str = "",
-        spool: IO[bytes] | None = None,
-    ) -> None:
-        super().__init__(popen, mark)
-        self._watchdog = watchdog
-        watchdog.tell(self.descendants)
-        self.stdin = Stdin(ready(popen.stdin))
-        self.stdout = ready(popen.stdout) if spool is None else spool
-        self.stderr = ready(popen.stderr)
-
-    async def keep_track(self, at_work: Callable[[], bool]) -> None:
-        """While it works, know what would be left behind if it crashed, or if we were killed."""
-        while not self.exited.is_set():
-            await anyio.sleep(TRACKING)
-            if at_work():
-                await self.track()
-                self._watchdog.tell(self.descendants)
+    def __init__(self, program: Started, stdin: IO[bytes], stdout: IO[bytes], stderr: IO[bytes]) -> None:
+        super().__init__(program)
+        self.stdin = Stdin(stdin)
+        self.stdout = stdout
+        self.stderr = stderr
 
     def close(self) -> None:
         self.stdin.close()
         self.stdout.close()
         self.stderr.close()
-        self._watchdog.dismiss()
+        super().close()

@@ -3,10 +3,13 @@
 So no reader has a line limit, nothing is buffered twice, and a grandchild that keeps a pipe open holds up nobody.
 """
 
+import fcntl
 import os
+import sys
+import termios
 from collections.abc import Callable
-from contextlib import suppress
-from typing import IO, Final
+from contextlib import ExitStack, suppress
+from typing import IO, Final, Literal
 
 import anyio
 from anyio.lowlevel import checkpoint
@@ -19,15 +22,16 @@ LOOK: Final = 0.02
 """Seconds between two looks at a file that grows: nobody tells of that."""
 
 
-def ready(file: IO[bytes] | None) -> IO[bytes]:
-    """A pipe as it is read and written here."""
-    assert file is not None
-    os.set_blocking(file.fileno(), False)
-    with suppress(ImportError, AttributeError, OSError):
-        import fcntl
-
-        fcntl.fcntl(file.fileno(), fcntl.F_SETPIPE_SZ, PIPE_SIZE)
-    return file
+def pipe(ours: ExitStack, theirs: ExitStack, mode: Literal["rb", "wb"]) -> tuple[IO[bytes], int]:
+    """A new pipe: our end of it, opened in this mode, and theirs. Each is put on the stack that closes it."""
+    reader, writer = os.pipe()
+    mine, other = (reader, writer) if mode == "rb" else (writer, reader)
+    theirs.callback(os.close, other)
+    file = ours.enter_context(open(mine, mode, buffering=0))  # noqa: SIM115 - it lasts as long as `ours`
+    os.set_blocking(mine, False)
+    with suppress(AttributeError, OSError):
+        fcntl.fcntl(mine, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+    return file, other
 
 
 async def pump(pipe: IO[bytes], take: Callable[[bytes], None]) -> None:
@@ -64,8 +68,10 @@ async def follow(file: IO[bytes], take: Callable[[bytes], None], over: anyio.Eve
 
 
 def drain(pipe: IO[bytes], take: Callable[[bytes], None]) -> None:
-    """Take what is there now."""
-    while chunk := _read(pipe.fileno()):
+    """Take what is there now, and no more: one that never stops writing must not hold us up."""
+    left = int.from_bytes(fcntl.ioctl(pipe.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder)
+    while left > 0 and (chunk := _read(pipe.fileno())):
+        left -= len(chunk)
         take(chunk)
 
 

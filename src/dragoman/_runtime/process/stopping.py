@@ -36,13 +36,12 @@ async def _wait_for_exit(run: Run) -> None:
 
 
 async def _take_steps(run: Run) -> None:
-    """The steps of the plan, until the agent has exited. What it started is remembered before each."""
+    """The steps of the plan, until the agent has exited."""
     child = run.child
     for what, seconds in (*run.plan.stop, LAST_STEP):
         if child.exited.is_set():
             return
         run.helped = True
-        child.descendants.look()
         with anyio.move_on_after(seconds):
             if what == "interrupt":
                 await interrupt(run)
