@@ -48,6 +48,7 @@ fuzz: $(VENV)/.ready  ## Every property with examples drawn anew: more than a mi
 
 bench: $(VENV)/.ready  ## Speed, as ratios within one run
 	$(BIN)/python bench/speed.py
+	$(BIN)/python bench/sessions.py
 
 clean:  ## Remove what make made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -54,13 +54,13 @@ def lock_name(agent: str, session: str, cwd: str) -> str:
 
 # --- tickets -----------------------------------------------------------------------------------------------
 
-_held: set[int] = set()
-"""File descriptors of the tickets of this process."""
+_held: dict[str, int] = {}
+"""The tickets of this process, and their file descriptors."""
 
 
 def _let_go_of_inherited() -> None:
     """A forked child is not the owner: with its copy open, the lock would outlive the owner."""
-    for fd in _held:
+    for fd in _held.values():
         with suppress(OSError):
             os.close(fd)
     _held.clear()
@@ -78,7 +78,7 @@ class Ticket:
         self._fd = fd
         self._owner = os.getpid()
         self._left = False
-        _held.add(fd)
+        _held[str(path)] = fd
 
     def ahead(self) -> list[Path]:
         """The tickets before this one, the nearest first; some of them may be free by now."""
@@ -96,7 +96,7 @@ class Ticket:
         """Give it back. Does nothing the second time, or in a child of its owner."""
         if not self._left and self._owner == os.getpid():
             self._left = True
-            _held.discard(self._fd)
+            _held.pop(str(self._path), None)
             with suppress(OSError):
                 self._path.unlink()
             os.close(self._fd)
@@ -137,6 +137,11 @@ def _last(arrivals: int) -> int:
 def _alive(folder: Path) -> Iterator[int]:
     """The numbers in use; tickets that a dead owner left are swept away."""
     for key, number in list(_tickets(folder)):
+        if (
+            f"{folder}/{key}.{number}" in _held
+        ):  # so that the first of many sessions costs no more than the last
+            yield number
+            continue
         path = _path(folder, key, number)
         with suppress(FileNotFoundError):
             fd = os.open(path, os.O_RDONLY)
