@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check format test-real golden fuzz bench clean
+.PHONY: help demo test test-slow test-shell check format test-real golden fuzz bench clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s '	'
@@ -24,6 +24,9 @@ test: $(VENV)/.ready  ## All tests that need no agent
 
 test-slow: $(VENV)/.ready  ## Floods of a hundred megabytes, in every dialect
 	$(BIN)/python -m pytest -m slow
+
+test-shell: $(VENV)/.ready  ## A hundred thousand command lines, read by us and run by bash in a jail (LINES=, SEED=)
+	$(BIN)/python -m tests.policy.shell_check $(or $(LINES),100000) $(or $(SEED),1)
 
 check: $(VENV)/.ready  ## Format, lint, types, layers; and that every public name has its type
 	$(BIN)/ruff format --check .

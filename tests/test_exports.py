@@ -63,5 +63,5 @@ def test_importing_it_imports_nothing_heavy() -> None:
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
-    heavy = {"anyio", "click", "rich", "psutil", "msgspec", "asyncio", "sqlite3"}
+    heavy = {"anyio", "click", "rich", "psutil", "msgspec", "asyncio", "sqlite3", "tree_sitter"}
     assert heavy.isdisjoint(loaded)

@@ -56,7 +56,7 @@ try:
     main()
 except SystemExit:
     pass
-heavy = {{"rich", "anyio", "asyncio", "psutil", "msgspec", "json", "subprocess"}}
+heavy = {{"rich", "anyio", "asyncio", "psutil", "msgspec", "json", "subprocess", "tree_sitter"}}
 print(sorted(heavy & set(sys.modules)), file=sys.stderr)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=True)
