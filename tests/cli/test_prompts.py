@@ -160,7 +160,9 @@ CASES: dict[str, tuple[Orders, list[str]]] = {
 }  # fmt: skip
 ORDERS = [order for orders, _ in CASES.values() for order in orders]
 
-ROW = re.compile(r"\? May it: |  │ |  │$|  ┆ |  ┆$|  [a-z][0-9]?  ?[a-z]|   ┆ |   ┆$")
+ROW = re.compile(
+    r"\? May it: |  │ |  │$|  ┆ |  ┆$|  [a-z][0-9]?  ?[a-z]|   ┆ |   ┆$|  ▲ \d+ rows in all: scroll up$"
+)
 """How every row of a prompt begins."""
 
 
@@ -223,6 +225,12 @@ def test_a_short_command_is_a_short_prompt(prompts: dict[str, list[str]]) -> Non
         "  y  allow once: Yes",
         "  n  reject once: No",
     ]
+
+
+def test_what_is_longer_than_the_screen_says_so(prompts: dict[str, list[str]]) -> None:
+    """The end of it, and the menu, may be all that is in sight."""
+    assert any("rows in all: scroll up" in row for row in prompts["300 lines"])
+    assert not any("scroll up" in row for row in prompts["short"])
 
 
 def _unwrapped(rows: list[str]) -> list[str]:

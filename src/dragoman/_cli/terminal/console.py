@@ -9,6 +9,8 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from io import TextIOWrapper
+from itertools import groupby
+from operator import itemgetter
 from time import monotonic
 from typing import Final
 
@@ -28,7 +30,7 @@ Part = str | tuple[str, str]
 """A text, or a text and its style."""
 
 _ESCAPED: Final = "reverse"
-_PLAINER: Final = dict(zip("│┆└●■☑☐▶✓✗·…↻↳↲→", "|:`*#x >vx-~~>>>", strict=True))
+_PLAINER: Final = dict(zip("│┆└●■☑☐▶▲✓✗·…↻↳↲→", "|:`*#x >^vx-~~>>>", strict=True))
 """Our own signs where the terminal has only ASCII."""
 
 
@@ -86,20 +88,21 @@ class Pen:
             text.truncate(self.console.width, overflow="ellipsis")
         self._print(text, "\n")
 
-    def whole(self, *parts: Part, margin: Part = (MARGIN, "dim"), more: str = MORE, depth: int = 0) -> None:
-        """One line, all of it: what does not fit on the terminal goes on behind `more`. No character is dropped."""
+    def whole(self, *parts: Part, margin: Part = (MARGIN, "dim"), more: str = MORE, depth: int = 0) -> int:
+        """One line, all of it: what does not fit on the terminal goes on behind `more`. No character is dropped.
+        Returns how many rows it took."""
         self.end_line()
-        text = Text()
-        for part in parts:
-            text.append_text(_seen(part, spans))
+        pieces = [piece for part in parts for piece in _pieces(part, spans)]
         indent, width = INDENT * depth, None
-        first, rest = _seen(margin, spans), Text(more, "dim")
+        first, rest = Text.assemble(*_pieces(margin, spans)), Text(more, "dim")
         if self.console.is_terminal:
             columns = self._columns()
-            indent = indent[: max(columns // 4, 0)]
+            indent = indent[: columns // 4]
             width = max(columns - 1 - len(indent) - max(len(first), len(rest)), 2)
-        for number, (start, end) in enumerate(_cuts(text.plain, width)):
-            self._print(Text(indent) + (rest if number else first) + text[start:end], "\n")
+        number = 0
+        for number, row in enumerate(_rows(pieces, width), 1):
+            self._print(Text.assemble(indent, first if number == 1 else rest, *row), "\n")
+        return number
 
     def block(self, text: str, style: str = "", *, depth: int = 0, margin: str = "") -> None:
         """Lines of prose behind a margin; wrapped at words on a terminal."""
@@ -171,13 +174,33 @@ class Pen:
         return self._spinner
 
 
-def _seen(part: Part, reading: Callable[[str], Iterator[tuple[str, bool]]]) -> Text:
-    """A part with all that would not be seen as escapes, and these set off from it."""
+Reading = Callable[[str], Iterator[tuple[str, bool]]]
+
+
+def _pieces(part: Part, reading: Reading) -> Iterator[tuple[str, str]]:
+    """A part, all that would not be seen in it as escapes and these set off from the rest by their style."""
     said, style = (part, "") if isinstance(part, str) else part
-    text = Text(style=style)
-    for piece, escaped in reading(said):
-        text.append(piece, _ESCAPED if escaped else None)
-    return text
+    for escaped, run in groupby(reading(said), itemgetter(1)):
+        yield "".join(piece for piece, _ in run), f"{style} {_ESCAPED}".lstrip() if escaped else style
+
+
+def _seen(part: Part, reading: Reading) -> Text:
+    return Text.assemble(*_pieces(part, reading))
+
+
+def _rows(pieces: list[tuple[str, str]], width: int | None) -> Iterator[list[tuple[str, str]]]:
+    """The pieces of a line in rows that fit."""
+    left = iter(pieces)
+    text, style, at = "", "", 0
+    for start, end in _cuts("".join(text for text, _ in pieces), width):
+        row, room = [], end - start
+        while room:
+            if at == len(text):
+                (text, style), at = next(left), 0
+            row.append((text[at : at + room], style))
+            taken = len(row[-1][0])
+            at, room = at + taken, room - taken
+        yield row
 
 
 def _cuts(text: str, width: int | None) -> Iterator[tuple[int, int]]:

@@ -21,6 +21,8 @@ from dragoman._policy.policy import lasting
 
 _BESIDE_KEYS = "   ┆ "
 """In front of what does not fit on a line of the menu, so that it is no line of the menu."""
+SETTLE = 1.0
+"""Seconds in which nothing is taken for an answer to a question that has replaced another one."""
 _SHORT = 30
 """Characters that fit on a line with an answer on any terminal."""
 _YES = ("y", "yes", "true", "1")
@@ -36,10 +38,19 @@ class Keyboard:
         self._renderer = renderer
         self._pen = renderer.pen
         self._lasting = lasting
+        self._taken_back = False
+        """The last question went away before it was answered: somebody may be about to answer it."""
 
     def _begin(self) -> None:
         self._pen.still()
         _forget_typed()
+
+    async def _settle(self) -> None:
+        """Where a question takes the place of another, what is typed at once was meant for that one."""
+        if self._taken_back:
+            await anyio.sleep(SETTLE)
+            _forget_typed()
+            self._taken_back = False
 
     # --- permissions -------------------------------------------------------------------------------------
 
@@ -136,8 +147,11 @@ class Keyboard:
 
     async def _line(self, prompt: str) -> str | None:
         """A line as typed; None at the end of input (Ctrl-D)."""
+        await self._settle()
         self._pen.stream(prompt, "yellow")
+        self._taken_back = True
         await anyio.wait_readable(sys.stdin.fileno())
+        self._taken_back = False
         typed = os.read(sys.stdin.fileno(), 1 << 16)  # the terminal gives whole lines
         self._pen.on_typed(bool(typed))
         return typed.decode("utf-8", "replace") if typed else None

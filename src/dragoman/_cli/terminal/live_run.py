@@ -68,7 +68,7 @@ class LiveRun:
 
     def run(self) -> int:
         """The exit status."""
-        with telling.told():
+        with telling.told(self._tell):
             return anyio.run(self._run)
 
     async def _run(self) -> int:

@@ -24,6 +24,8 @@ OUTPUT_LINES = 6
 """How much of a tool's output is shown: its end, where results and errors are."""
 DETAIL_LINES = 40
 """How much of a diff is shown, or of a permission that nobody is asked for: its beginning."""
+MENU_ROWS = 8
+"""Of a screen, below what is asked for."""
 
 _MESSAGE_STYLES: dict[str, str] = {
     "text": "",
@@ -265,11 +267,11 @@ class Renderer:
         elif event.diff and event.phase != "failed" and event.call_id not in self._previewed:
             self._rows(diff_lines(event.diff), depth, DETAIL_LINES)
 
-    def _rows(self, lines: list[Line], depth: int, most: int | None = None) -> None:
-        for line in lines[:most]:
-            self.pen.whole(line, depth=depth)
+    def _rows(self, lines: list[Line], depth: int, most: int | None = None) -> int:
+        rows = sum(self.pen.whole(line, depth=depth) for line in lines[:most])
         if most is not None and (left_out := len(lines) - most) > 0:
             self.pen.line((f"{MARGIN}… {plural(left_out, 'more line')}", "bold yellow"), depth=depth)
+        return rows
 
     def _subagent_started(self, event: ev.SubagentStarted) -> None:
         who = event.agent_type or "subagent"
@@ -288,22 +290,30 @@ class Renderer:
     def ask(self, request: PermissionRequest) -> None:
         """What a person is asked for: all of it, however long it is and whatever was shown before."""
         files = files_beside(request.event, request.paths, request.cwd)
-        self._permission(request.event, proposal(request.event, files, self._changes(request.event)), None)
+        rows = self._permission(
+            request.event, proposal(request.event, files, self._changes(request.event)), None
+        )
+        if rows > self.pen.console.height - MENU_ROWS and self.pen.console.is_terminal:
+            self.pen.line((f"  ▲ {plural(rows, 'row')} in all: scroll up", "bold yellow"))
 
     def _permission_requested(self, event: ev.PermissionRequested) -> None:
         """A request that nobody is asked for here: a rule has settled it, or it is played again."""
         self._permission(event, proposal(event, (), self._changes(event)), DETAIL_LINES)
 
-    def _permission(self, event: ev.PermissionRequested, wish: Proposal, most: int | None) -> None:
+    def _permission(self, event: ev.PermissionRequested, wish: Proposal, most: int | None) -> int:
+        """How many rows it took."""
         self._requests[event.request_id] = event
         depth = self._depth(event)
         if self._last is None or event.call_id != self._last:
             self.pen.gap()
-        self.pen.whole((f"May it: {wish.head}", "bold"), margin=("? ", "yellow"), more=MORE, depth=depth)
-        self._rows(wish.lines, depth, most)
+        rows = self.pen.whole(
+            (f"May it: {wish.head}", "bold"), margin=("? ", "yellow"), more=MORE, depth=depth
+        )
+        rows += self._rows(wish.lines, depth, most)
         if event.call_id is not None:
             self._previewed.add(event.call_id)
         self._last = event.call_id or event.request_id
+        return rows
 
     def _changes(self, event: ev.PermissionRequested) -> list[ev.FileChanged]:
         return [*self._proposed.get(event.call_id or "", {}).values()]

@@ -1,17 +1,22 @@
-"""What is logged while a command runs, told on stderr in one line each: it may quote an agent or a file."""
+"""What is logged while a command runs, told in one line each: it may quote an agent or a file."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from dragoman._cli.terminal.visible import echo
 
 
 class _Teller(logging.Handler):
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._say = say
+
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
         why = f": {type(error).__name__}: {error}" if error is not None else ""
-        tell(f"{record.getMessage()}{why}")
+        with suppress(OSError):
+            self._say(f"{record.getMessage()}{why}")
 
 
 def tell(text: str) -> None:
@@ -21,9 +26,9 @@ def tell(text: str) -> None:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def told(say: Callable[[str], None] = tell) -> Iterator[None]:
     """Whatever is logged as a warning or worse is told."""
-    teller = _Teller(logging.WARNING)
+    teller = _Teller(say)
     logging.getLogger().addHandler(teller)
     try:
         yield
