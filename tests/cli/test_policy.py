@@ -42,17 +42,23 @@ def rules(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["Bash", "ls -l"], "allow: rule 2 ({rules})\n"),
+        (["Bash", "ls -l"], "allow: rule 2 ({rules})\n  command: ls -l\n"),
         (
             ["Bash", '{"command": "rm x"}'],
-            "deny: keep files ({rules})\n  the agent is told: Nothing is removed here.\n",
+            "deny: keep files ({rules})\n  the agent is told: Nothing is removed here.\n  command: rm x\n",
         ),
-        (["Bash", "make"], "ask: approve=ask\n"),
-        (["Bash", "make", "--approve", "all"], "allow: approve=all\n"),
+        (["Bash", "make"], "ask: approve=ask\n  command: make\n"),
+        (["Bash", "make; ls 'a b'"], "ask: approve=ask\n  command: make\n  command: ls 'a b'\n"),
         (
-            ["Edit", '{"file_path": "a"}', "--approve", "dangerous"],
-            "allow: editing inside the project (approve=dangerous)\n",
+            ["Bash", "make $(x)"],
+            "ask: approve=ask\n  the command line is not fully understood: no rule can allow it by its commands\n",
         ),
+        (["Bash", "make", "--approve", "all"], "allow: approve=all\n  command: make\n"),
+        (
+            ["Edit", '{"file_path": "/w/a"}', "--approve", "dangerous", "--cwd", "/w"],
+            "allow: editing inside the project (approve=dangerous)\n  path: /w/a\n",
+        ),
+        (["WebFetch", '{"url": "https://a.example/x"}'], "ask: approve=ask\n  host: a.example\n"),
         (["TodoWrite"], "ask: approve=ask\n"),
     ],
 )

@@ -43,7 +43,7 @@ def test_the_name_of_a_projects_rule(invoke: Invoke, tmp_path: Path) -> None:
     evil = "".join(f"\\U{ord(char):08x}" for char in EVIL)
     policy.write_text(f'[[rule]]\nname = "{evil}"\ntool = "Bash"\neffect = "deny"\nmessage = "{evil}"\n')
     done = invoke("policy", "test", "Bash", "ls", "--cwd", tmp_path)
-    assert done.stdout == f"deny: {SEEN} (the project's policy)\n  the agent is told: {SEEN}\n"
+    assert done.stdout == f"deny: {SEEN} (the project's policy)\n  the agent is told: {SEEN}\n  command: ls\n"
     assert "\x1b" not in invoke("policy", "where", "--cwd", f"{tmp_path}/{EVIL}").stdout
 
 

@@ -1,6 +1,8 @@
 """`dragoman policy`: what the rules say of a tool call, before an agent asks."""
 
 import json
+import shlex
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -43,7 +45,8 @@ def test(
         input=_input(tool, input),
         agent=agent,
     )
-    decision = Policy(approve, rulebook.load(cwd, file)).decide(PermissionRequest(request, cwd))
+    asked = PermissionRequest(request, cwd)
+    decision = Policy(approve, rulebook.load(cwd, file)).decide(asked)
     if as_json:
         click.echo(
             json.dumps({"effect": decision.effect, "rule": decision.rule, "message": decision.message})
@@ -52,6 +55,8 @@ def test(
     echo(f"{decision.effect}: {decision.rule}")
     if decision.message:
         echo(f"  the agent is told: {decision.message}")
+    for line in _seen(asked):
+        echo(f"  {line}")
 
 
 @command.command
@@ -60,6 +65,18 @@ def where(cwd: str) -> None:
     """Say which files the rules are read from."""
     for path in (rulebook.user_file(), f"{cwd}/{rulebook.PROJECT_FILE}", rulebook.MODES_FILE):
         echo(str(path))
+
+
+def _seen(request: PermissionRequest) -> Iterator[str]:
+    """What the rules see of a call, beside its tool and kind."""
+    if request.commands is None:
+        yield "the command line is not fully understood: no rule can allow it by its commands"
+    for words in request.commands or ():
+        yield f"command: {shlex.join(words)}"
+    for path in request.paths:
+        yield f"path: {path}"
+    for host in request.hosts:
+        yield f"host: {host}"
 
 
 def _input(tool: str, text: str) -> dict[str, Any]:

@@ -183,12 +183,14 @@ def command(
     """Run AGENT on PROMPT and show what it does, as it does it.
 
     PROMPT is read from stdin if it is "-", or if there is none and stdin is a pipe. Permissions are asked for at the
-    keyboard; where there is no terminal, or with --json or --view, they are denied. Ctrl-C interrupts the turn,
-    and ten seconds later the agent; SIGTERM and SIGHUP stop it in good order; a second signal stops it at once.
+    keyboard; where there is no terminal, or with --json or --view, they are denied. Ctrl-C interrupts the turn
+    and, if that takes more than ten seconds, stops the agent; SIGTERM and SIGHUP stop it in good order; a second signal
+    stops it at once.
 
     \b
     Exits 0 completed, 1 failed, 2 wrong usage, 3 agent not found or not started,
-    4 ended by a denial, 5 limit reached, 74 output cannot be written, 124 timeout, 130 interrupted (143 SIGTERM, 129 SIGHUP).
+    4 ended by a denial, 5 limit reached, 74 output cannot be written, 124 timeout,
+    130 interrupted (143 SIGTERM, 129 SIGHUP).
     """
     given: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
     config = SessionConfig(
