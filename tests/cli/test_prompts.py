@@ -117,6 +117,35 @@ CASES: dict[str, tuple[Orders, list[str]]] = {
         [asks(**EDIT, rawInput={"path": "a", "content": "a\n\\ No newline at end of file\nb\n"})],
         ["+a", "+\\ No newline at end of file", "+b"],
     ),
+    "changes of files": (
+        [
+            asks(
+                **EDIT,
+                rawInput={
+                    "changes": [
+                        {"path": "a.sh", "kind": {"type": "add"}, "diff": "x\n--- y\nrm -rf ~\n"},
+                        {
+                            "path": "b",
+                            "kind": {"type": "update", "move_path": None},
+                            "diff": "evil\n--- a\n+++ b\n@@ -1 +1 @@\n-p\n+q\n",
+                        },
+                    ]
+                },
+            )
+        ],
+        ["add file: a.sh", "+x", "+--- y", "+rm -rf ~", "update file: b", "evil", "--- a", "-p", "+q"],
+    ),
+    "changes that do more": (
+        [
+            asks(
+                **EDIT,
+                rawInput={
+                    "changes": [{"path": "b", "kind": {"type": "update", "move_path": "/c"}, "diff": ""}]
+                },
+            )
+        ],
+        ['"move_path": "/c"'],
+    ),
     "a command in an edit": (
         [asks(**EDIT, rawInput={"path": "a.txt", "content": "x", "command": "rm -rf ~", "more": "y"})],
         ["path: a.txt", "rm -rf ~", "more: y", "+x"],

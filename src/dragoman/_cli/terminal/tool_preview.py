@@ -62,6 +62,7 @@ def proposal(
             [] if event.kind == toolnames.kind_of(event.tool_name or "") else _field("of kind", event.kind)
         )
     lines += _edit(input)
+    patched = _patches(input)
     for name, value in input.items():
         lines += _field(_name(name), value)
     if event.input is not None and not isinstance(event.input, dict):
@@ -70,10 +71,14 @@ def proposal(
         lines += _field("blocked path", event.blocked_path)
     for path in files:
         lines += _field("file touched", path)
+    for patch in patched.values():
+        lines += patch
     for change in changes:
+        if change.path in patched:
+            continue
         moved = f" → {change.move_to}" if change.move_to else ""
         if change.path != beside or moved:
-            lines.append((f"{change.change} {change.path}{moved}", "bold"))
+            lines.append((f"{change.change} file: {change.path}{moved}", "bold"))
         lines += diff_lines(change.diff or "")
     if event.reason:
         lines += _field("its reason", event.reason)
@@ -104,11 +109,13 @@ def files_beside(event: PermissionRequested, paths: Iterable[str], cwd: str) -> 
 
 
 def diff_lines(diff: str) -> list[Line]:
-    """A unified diff without its file names. Only what stands before the first hunk is a name: `--- a` is also how a
-    line `-- a` looks that is taken out."""
+    """A unified diff without its file names. Only two lines before the first hunk are names: `--- a` is also how a line
+    `-- a` looks that is taken out."""
     body = diff.removesuffix("\n").split("\n") if diff else []
-    hunk = next((at for at, line in enumerate(body) if line.startswith("@@")), 0)
-    return [(line.expandtabs(TAB), DIFF_STYLES.get(line[:1], "dim")) for line in body[hunk:]]
+    named = [line[:3] for line in body[:3]] == ["---", "+++", "@@ "]
+    return [
+        (line.expandtabs(TAB), DIFF_STYLES.get(line[:1], "dim")) for line in (body[2:] if named else body)
+    ]
 
 
 def _subject(input: dict[str, Any]) -> tuple[str, str | None]:
@@ -137,6 +144,37 @@ def _edit(input: dict[str, Any]) -> list[Line]:
     for taken in ("old_string", key):
         input.pop(taken, None)
     return [line for line in diff_lines(diff) if line[0] != patches.NO_NEWLINE]  # pieces, not files
+
+
+def _patches(input: dict[str, Any]) -> dict[str, list[Line]]:
+    """The changes that Codex asks for (capture approval_filechange) by path, taken out of the input; {} where one of
+    them is of another form."""
+    changes, found = input.get("changes"), {}
+    for change in changes if isinstance(changes, list) else ():
+        match change:
+            case {"path": str(path), "kind": {"type": str(kind), **more}, "diff": str(diff), **rest}:
+                known = kind in _CODEX_KINDS and path not in found and not rest and not any(more.values())
+            case _:
+                known = False
+        if not known:
+            return {}
+        found[path] = [(f"{kind} file: {path}", "bold"), *_patch(kind, diff)]
+    if found:
+        del input["changes"]
+    return found
+
+
+_CODEX_KINDS: Final = {"add": "+", "delete": "-", "update": ""}
+"""What is done to a file; where it comes or goes the text is all of it, and no diff."""
+
+
+def _patch(kind: str, diff: str) -> list[Line]:
+    sign = _CODEX_KINDS[kind]
+    if not sign:
+        return diff_lines(diff)
+    return [
+        (f"{sign}{line}".expandtabs(TAB), DIFF_STYLES[sign]) for line in diff.removesuffix("\n").split("\n")
+    ]
 
 
 def _field(label: str, value: Any) -> list[Line]:
