@@ -1,12 +1,16 @@
 """`dragoman run` told to end: the agent ends in good order, with all it started, and the exit status says why."""
 
+import array
+import fcntl
 import json
 import os
 import pty
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
+from typing import IO
 
 import psutil
 import pytest
@@ -136,3 +140,40 @@ def test_one_ctrl_c_while_somebody_is_asked(tmp_path: Path, editing: bool) -> No
     assert screen.finish() == 130
     assert "interrupting; stops in 0.5 s, Ctrl-C again stops at once" in "\n".join(screen.rows)
     assert left_behind(str(tmp_path), []) == []
+
+
+def test_one_ctrl_c_while_nobody_reads_the_output(tmp_path: Path) -> None:
+    """A pager that shows its first page: the write waits, and nothing could be heard meanwhile."""
+    lines = [HELLO | {"uuid": f"u{number}"} for number in range(3000)]
+    agent = write_program(tmp_path / "agent", INIT, *lines, "hang")
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        "-c",
+        IMPATIENT,
+        "run",
+        "claude",
+        "hi",
+        "--json",
+        "--executable",
+        agent,
+    ]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, **pipes) as process:  # type: ignore[call-overload]
+        pid = json.loads(process.stdout.readline())["pid"]
+        while (
+            psutil.Process(process.pid).status() != psutil.STATUS_SLEEPING
+            or _waiting(process.stdout) < 60_000
+        ):
+            os.sched_yield()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+    assert not psutil.pid_exists(pid)
+
+
+def _waiting(pipe: IO[bytes]) -> int:
+    """How many bytes nobody has read yet."""
+    answer = array.array("i", [0])
+    fcntl.ioctl(pipe.fileno(), termios.FIONREAD, answer)
+    return answer[0]

@@ -4,6 +4,7 @@ import errno
 import os
 import signal
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Final
@@ -23,6 +24,7 @@ from dragoman._policy.permission import PermissionRequest
 from dragoman._runtime.requests import AnswerHandler, ApproveHandler
 from dragoman.api import open as open_session
 
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE: Final = 10.0
 """Seconds that an agent has to end its turn after Ctrl-C. Then it is stopped, so that one Ctrl-C is enough."""
 KILL_AFTER: Final = 1.0
@@ -57,6 +59,9 @@ class LiveRun:
         self._signal: signal.Signals | None = None
         """The last one that told us to end."""
         self._screens = [fd for fd in (1, 2) if os.isatty(fd)]
+        self._showing = False
+        self._unheard: threading.Timer | None = None
+        """A signal came while something was being written; until that is done nobody hears it."""
         self._pid: int | None = None
         opened = structs.replace(config, prompt=None) if blocks else config
         self._session = open_session(opened, approve=approve, answer=answer)
@@ -74,7 +79,9 @@ class LiveRun:
     async def _run(self) -> int:
         error: Exception | None = None
         async with anyio.create_task_group() as group:
-            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+            with anyio.open_signal_receiver(*SIGNALS) as signals:
+                for number in SIGNALS:
+                    signal.signal(number, self._on_signal)  # beside the receiver, which hears it all the same
                 group.start_soon(self._listen_to_signals, signals)
                 try:
                     await self._drive()
@@ -100,12 +107,18 @@ class LiveRun:
     def _take(self, event: Event) -> None:
         self._pid = getattr(event, "pid", None) or self._pid
         self._outcome.see(event)
+        self._showing = True
         try:
             self._see(event)
         except OSError as error:
             if error.errno != errno.EIO:
                 raise
-            self._leave_terminal()  # it is gone; the signal that says so is on its way
+            self._leave(self._screens)  # it is gone; the signal that says so is on its way
+        finally:
+            self._showing = False
+            if self._unheard is not None:
+                self._unheard.cancel()
+                self._unheard = None
 
     # --- signals -----------------------------------------------------------------------------------------
 
@@ -116,7 +129,7 @@ class LiveRun:
             async for number in signals:
                 first, self._signal = self._signal is None, number
                 if number == signal.SIGHUP:
-                    self._leave_terminal()
+                    self._leave(self._screens)
                 if first and number == signal.SIGINT:
                     self._say(f"interrupting; stops in {GRACE:g} s, Ctrl-C again stops at once")
                     group.start_soon(self._interrupt_then_stop)
@@ -147,11 +160,23 @@ class LiveRun:
                 with suppress(ProcessLookupError):
                     os.kill(self._pid, signal.SIGKILL)
 
-    def _leave_terminal(self) -> None:
-        """The terminal is gone: what would be shown there goes nowhere."""
+    def _on_signal(self, number: int, frame: object) -> None:
+        """Where a reader of our output has stopped reading, a write waits for it and we with it. It does not wait for
+        ever after a signal: the second one, or the same again after the grace, ends the output."""
+        if not self._showing:
+            return
+        if self._unheard is not None:
+            self._leave([1])
+        else:
+            self._unheard = threading.Timer(GRACE, os.kill, (os.getpid(), number))
+            self._unheard.daemon = True
+            self._unheard.start()
+
+    def _leave(self, outputs: Sequence[int]) -> None:
+        """Nobody takes what would be shown there: it goes nowhere."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        for screen in self._screens:
-            os.dup2(nowhere, screen)
+        for output in outputs:
+            os.dup2(nowhere, output)
         os.close(nowhere)
 
     async def _interrupt(self) -> bool:
