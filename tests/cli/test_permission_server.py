@@ -1,9 +1,13 @@
 """`dragoman permission-server` as a program: MCP on stdin and stdout."""
 
 import json
+import socket
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.cli.fake_program import dragoman
 
@@ -53,3 +57,34 @@ def test_a_wrong_policy_is_no_policy(tmp_path: Path) -> None:
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (2, b"")
     assert b"no policy file" in err
+
+
+@pytest.mark.parametrize("redirect", ["<&-", ">&-", "<&- >&-", "> /dev/full"])
+def test_closed_or_broken_pipes_end_it_without_a_traceback(redirect: str) -> None:
+    ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    source = "" if "<" in redirect else f"echo '{ping}' | "
+    done = subprocess.run(
+        ["sh", "-c", f'{source}exec "$0" -m dragoman permission-server {redirect}', sys.executable],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert b"Traceback" not in done.stderr
+    assert done.returncode in (0, 2)
+
+
+def test_nobody_at_the_socket_is_a_denial_in_time(tmp_path: Path) -> None:
+    """A listener that keeps silent was waited for without end."""
+    path = tmp_path / "ask"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        [line] = talk("--ask", path, "--timeout", "0.2", messages=[call(1, "make")])
+    assert "within 0.2 s" in json.loads(line["result"]["content"][0]["text"])["message"]
+
+
+def test_a_time_limit_is_a_positive_number(tmp_path: Path) -> None:
+    process = dragoman("permission-server", "--timeout", "0", stdin=subprocess.PIPE)
+    _, err = process.communicate(b"", timeout=60)
+    assert process.returncode == 2
+    assert b"--timeout" in err

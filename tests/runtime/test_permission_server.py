@@ -3,8 +3,11 @@
 import io
 import json
 import os
+import queue
+import socket
 import threading
 from collections.abc import Callable
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +16,12 @@ import pytest
 from anyio import to_thread
 
 from dragoman._model.commands import Answer
+from dragoman._model.errors import UsageError
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 from dragoman._policy.rulebook import Rulebook
 from dragoman._policy.rules import Rule
+from dragoman._runtime import permission_server, permission_socket
 from dragoman._runtime.permission_server import asked_at, by_policy, permission_request, serve
 from dragoman._runtime.permission_socket import permission_listener
 from dragoman._runtime.requests import LATER
@@ -301,3 +306,323 @@ def test_nobody_listens(tmp_path: Path) -> None:
     answer = asked_at(str(tmp_path / "none"), MAKE)
     assert answer["behavior"] == "deny"
     assert "nobody answers at" in answer["message"]
+
+
+# --- peers that mean no good -----------------------------------------------------------------------------------
+
+
+class Peer(threading.Thread):
+    """Listens at a socket, and does with the first who connects what `act` says."""
+
+    def __init__(self, path: Path, act: Callable[[socket.socket], None]) -> None:
+        super().__init__(daemon=True)
+        self.path = str(path)
+        self._act = act
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(self.path)
+        self._listener.listen()
+        self.may_end = threading.Event()
+
+    def run(self) -> None:
+        connection, _ = self._listener.accept()
+        with connection, suppress(OSError):
+            self._act(connection)
+
+    def __enter__(self) -> "Peer":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.may_end.set()
+        self.join(10)
+        self._listener.close()
+
+
+def answered(line: bytes) -> Callable[[socket.socket], None]:
+    def act(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(line + b"\n")
+
+    return act
+
+
+def test_a_silent_listener_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    """There was no time limit."""
+    with Peer(tmp_path / "s", lambda connection: peer.may_end.wait(30) and None) as peer:
+        answer = asked_at(peer.path, MAKE, timeout=0.05)
+    assert answer == {
+        "behavior": "deny",
+        "message": f"Denied: no answer came from {peer.path} within 0.05 s.",
+    }
+
+
+def test_an_answer_that_drips_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    """Each byte comes in time; the answer does not."""
+
+    def drip(connection: socket.socket) -> None:
+        while not peer.may_end.wait(0.01):
+            connection.sendall(b"{")
+
+    with Peer(tmp_path / "s", drip) as peer:
+        answer = asked_at(peer.path, MAKE, timeout=0.2)
+    assert "within 0.2 s" in answer["message"]
+
+
+def test_an_endless_answer_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permission_server, "LONGEST", 1 << 16)
+
+    def flood(connection: socket.socket) -> None:
+        while not peer.may_end.is_set():
+            connection.sendall(b" " * 65536)
+
+    with Peer(tmp_path / "s", flood) as peer:
+        answer = asked_at(peer.path, MAKE, timeout=30)
+    assert "more than an answer may have" in answer["message"]
+
+
+def test_a_listener_that_takes_no_connection(tmp_path: Path) -> None:
+    """Its queue is full: connecting itself waits."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        path = str(tmp_path / "s")
+        listener.bind(path)
+        listener.listen(0)
+        with socket.socket(socket.AF_UNIX) as first, socket.socket(socket.AF_UNIX) as second:
+            for waiting in (first, second):
+                waiting.setblocking(False)
+                with suppress(BlockingIOError):
+                    waiting.connect(path)
+            assert asked_at(path, MAKE, timeout=0.05)["behavior"] == "deny"
+
+
+ANSWERS = [
+    b"", b"null", b"[]", b"7", b'"allow"', b"{}", b"no json", b"\xff", b"NaN", b"[" * 100_000, b'{"a":' * 100_000,
+    b'{"behavior":"allow"}', b'{"behavior":"allow","updatedInput":null}', b'{"behavior":"allow","updatedInput":[]}',
+    b'{"behavior":"Allow","updatedInput":{}}', b'{"behavior":["allow"],"updatedInput":{}}', b'{"updatedInput":{}}',
+    b'{"behavior":"deny"}', b'{"behavior":"deny","message":7}', b'{"behavior":true,"updatedInput":{}}',
+    b'{"behavior":"allow","updatedInput":{},"updatedPermissions":[]}', b'{"behavior":"deny","message":"x","more":1}',
+    b'{"behavior":"allow","updatedInput":{"n":NaN}}', b'{"behavior":"allow","message":"x"}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", ANSWERS, ids=lambda line: line[:40].decode("latin-1"))
+def test_what_is_no_answer_is_a_denial(line: bytes, tmp_path: Path) -> None:
+    """An answer without `behavior` was passed on to the agent."""
+    with Peer(tmp_path / "s", answered(line)) as peer:
+        [said_] = said(call(**MAKE), ask=peer.path)
+    answer = decision(said_)
+    assert answer["behavior"] == "deny"
+    assert answer["message"].startswith("Denied: ")
+    assert set(answer) == {"behavior", "message"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"behavior": "allow", "updatedInput": {"command": "make x"}},
+        {"behavior": "deny", "message": "not now"},
+    ],
+)
+def test_what_is_an_answer_is_passed_on(answer: Any, tmp_path: Path) -> None:
+    with Peer(tmp_path / "s", answered(json.dumps(answer).encode())) as peer:
+        [line] = said(call(**MAKE), ask=peer.path)
+    assert decision(line) == answer
+
+
+def test_pings_and_rules_do_not_wait_for_a_question(tmp_path: Path) -> None:
+    """Claude Code calls tools in parallel, and asks whether we are there."""
+    reader, writer = os.pipe()
+    answers: queue.Queue[Any] = queue.Queue()
+    may_answer = threading.Event()
+
+    def act(connection: socket.socket) -> None:
+        connection.recv(65536)
+        may_answer.wait(30)
+        connection.sendall(b'{"behavior":"deny","message":"late"}\n')
+
+    with Peer(tmp_path / "s", act) as peer, os.fdopen(reader, "rb") as stream:
+        decide = by_policy(Policy("ask", RULES), "claude", "/", peer.path)
+        serving = threading.Thread(
+            target=serve, args=(stream, lambda line: answers.put(json.loads(line)), decide), daemon=True
+        )
+        serving.start()
+        for line in (call(id=1, **MAKE), {"jsonrpc": "2.0", "id": 2, "method": "ping"}, call(id=3, **LS)):
+            os.write(writer, json.dumps(line).encode() + b"\n")
+        assert [answers.get(timeout=30)["id"] for _ in range(2)] == [2, 3]
+        may_answer.set()
+        last = answers.get(timeout=30)
+        assert (last["id"], decision(last)["message"]) == (1, "late")
+        os.close(writer)
+        serving.join(30)
+        assert not serving.is_alive()
+
+
+def test_too_many_questions_at_once_are_denied(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permission_server, "MOST_WAITING", 1)
+    may_answer = threading.Event()
+
+    class Lines(io.BytesIO):
+        """Two questions; when they are read, the first is answered."""
+
+        def read1(self, size: int | None = -1, /) -> bytes:
+            chunk = super().read1(size)
+            if not chunk:
+                may_answer.set()
+            return chunk
+
+    def heard() -> Any:
+        may_answer.wait(30)
+        return {"behavior": "deny", "message": "heard"}
+
+    written: list[bytes] = []
+    lines = b"".join(json.dumps(call(id=id, **MAKE)).encode() + b"\n" for id in (1, 2))
+    serve(Lines(lines), written.append, lambda arguments: heard)
+    messages = {line["id"]: decision(line)["message"] for line in map(json.loads, written)}
+    assert messages == {1: "heard", 2: "Denied: 1 other questions wait for their answers."}
+
+
+@pytest.mark.parametrize("depth", [210, 500, 990, 1100, 100_000])
+@pytest.mark.parametrize("shape", ['{"a":%s}', "[%s]"])
+@pytest.mark.parametrize("is_last", [True, False])
+@pytest.mark.parametrize("mode", ["all", "ask", "dangerous"])
+def test_deep_input_is_denied_and_answered(depth: int, shape: str, is_last: bool, mode: str) -> None:
+    """It ended in a traceback. Cut to size it would have been allowed, and the agent told to use what was left."""
+    before, after = shape.split("%s")
+    deep = f'{{"name":"approve","arguments":{{"tool_name":"X","input":{{"k":{before * depth}1{after * depth}}}}}}}'
+    id = '"id":7'
+    parts = ['"jsonrpc":"2.0"', '"method":"tools/call"', f'"params":{deep}']
+    parts.insert(3 if is_last else 1, id)
+    [denied, pong] = said(
+        ("{" + ",".join(parts) + "}").encode(), {"jsonrpc": "2.0", "id": 8, "method": "ping"}, mode=mode
+    )
+    assert denied["id"] == 7
+    assert decision(denied)["behavior"] == "deny"
+    assert pong == {"jsonrpc": "2.0", "id": 8, "result": {}}
+
+
+@pytest.mark.parametrize("text", [rb'"\ud800"', b'"\xff"', b"NaN", b"1e999"])
+def test_input_that_was_not_read_as_it_was_written_is_denied(text: bytes) -> None:
+    line = json.dumps(call(tool_name="Bash", input={"command": "HERE"})).encode().replace(b'"HERE"', text)
+    [denied] = said(line, mode="all")
+    assert decision(denied)["behavior"] == "deny"
+
+
+def test_a_judge_that_fails_denies(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(arguments: dict[str, Any]) -> Any:
+        raise RuntimeError("out of order")
+
+    written: list[bytes] = []
+    serve(io.BytesIO(json.dumps(call(**LS)).encode()), written.append, fail)
+    assert decision(json.loads(written[0])) == {
+        "behavior": "deny",
+        "message": "Denied: the request could not be judged (RuntimeError).",
+    }
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(), ValueError("closed")])
+def test_nobody_hears_the_answers(error: Exception) -> None:
+    def write(line: bytes) -> None:
+        raise error
+
+    lines = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n' * 3
+    serve(io.BytesIO(lines), write, lambda arguments: {})
+
+
+# --- a listener and its guests ---------------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_the_handler_hears_where_the_agent_works(tmp_path: Path) -> None:
+    """The agent cannot say so itself: what it calls `cwd` is not passed on."""
+    heard: list[PermissionRequest] = []
+
+    async def handler(request: PermissionRequest) -> bool:
+        heard.append(request)
+        return False
+
+    path = str(tmp_path / "ask")
+    with anyio.fail_after(30):
+        async with permission_listener(path, handler):
+            await to_thread.run_sync(lambda: said(call(**MAKE, cwd="/elsewhere"), ask=path))
+    [request] = heard
+    assert request.cwd == "/"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("start", [b"", b'{"tool_name":'])
+async def test_a_guest_who_says_nothing_or_half_a_line(
+    start: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(permission_socket, "PATIENCE", 0.05)
+    with anyio.fail_after(30):
+        async with (
+            permission_listener(tmp_path / "ask", lambda request: True),
+            await anyio.connect_unix(tmp_path / "ask") as stream,
+        ):
+            if start:
+                await stream.send(start)
+            answer = json.loads(await stream.receive())
+    assert answer == {"behavior": "deny", "message": "Denied: no request came within 0.05 s."}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "line", [b"[" * 100_000, b'{"input":' * 100_000, b'{"tool_name":"X","input":{"a":1}']
+)
+async def test_a_guest_who_says_what_nobody_can_read(line: bytes, tmp_path: Path) -> None:
+    with anyio.fail_after(30):
+        async with (
+            permission_listener(tmp_path / "ask", lambda request: True),
+            await anyio.connect_unix(tmp_path / "ask") as stream,
+        ):
+            await stream.send(line + b"\n")
+            assert json.loads(await stream.receive())["behavior"] == "deny"
+
+
+@pytest.mark.anyio
+async def test_more_guests_than_there_are_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(permission_socket, "MOST_AT_ONCE", 2)
+    with anyio.fail_after(30):
+        async with permission_listener(tmp_path / "ask", lambda request: True), AsyncExitStack() as guests:
+            streams = [
+                await guests.enter_async_context(await anyio.connect_unix(tmp_path / "ask")) for _ in range(3)
+            ]
+            assert "other programs are connected" in json.loads(await streams[-1].receive())["message"]
+            await streams[0].send(json.dumps(MAKE).encode() + b"\n")
+            assert json.loads(await streams[0].receive())["behavior"] == "allow"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("updated", [{"a": {1}}, {"a": float("nan")}, [1], "x"])
+async def test_an_answer_that_cannot_be_written_is_a_denial(updated: Any, tmp_path: Path) -> None:
+    def handler(request: PermissionRequest) -> Answer:
+        return Answer(decision="allow", updated_input=updated)
+
+    with anyio.fail_after(30):
+        async with permission_listener(tmp_path / "ask", handler):
+            answer = await to_thread.run_sync(asked_at, str(tmp_path / "ask"), MAKE)
+    assert answer["behavior"] == "deny"
+
+
+@pytest.mark.anyio
+async def test_one_place_one_listener(tmp_path: Path) -> None:
+    """A socket that was left behind is replaced, one in use is not; nor is anything else that is there."""
+    path = tmp_path / "ask"
+    with socket.socket(socket.AF_UNIX) as left_behind:
+        left_behind.bind(str(path))
+    with anyio.fail_after(30):
+        async with permission_listener(path, lambda request: True):
+            assert path.stat().st_mode & 0o777 == 0o600
+            with pytest.raises(UsageError, match="another program listens at"):
+                async with permission_listener(path, lambda request: False):
+                    pass
+            answer = await to_thread.run_sync(asked_at, str(path), MAKE)
+            assert answer["behavior"] == "allow"
+        assert not path.exists()
+        path.write_text("mine")
+        with pytest.raises(UsageError, match="is no socket"):
+            async with permission_listener(path, lambda request: True):
+                pass
+        assert path.read_text() == "mine"
+        with pytest.raises(UsageError, match="no socket can be made"):
+            async with permission_listener(tmp_path / ("long" * 60), lambda request: True):
+                pass
