@@ -1,5 +1,6 @@
 """Opening a session with an agent, and asking one thing of it."""
 
+import logging
 import os
 import shutil
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,7 @@ from dragoman._model.config import Approve, Options, SessionConfig, checked, con
 from dragoman._model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
 from dragoman._model.events import AnyEvent, FileChanged, RunEnded, TurnEnded
 from dragoman._model.result import Result, failure
-from dragoman._policy import prices, rulebook
+from dragoman._policy import prices, rulebook, trust
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
 from dragoman._runtime.connection import Connection
@@ -28,6 +29,10 @@ from dragoman._runtime.session import Session
 from dragoman._wire.redaction import Redactor, secrets_in
 
 __all__ = ["Result", "ask", "connect", "open"]
+
+log = logging.getLogger("dragoman")
+_told: set[tuple[str, str]] = set()
+"""The agents and folders of which it was said that they are not trusted."""
 
 
 def open(
@@ -207,7 +212,25 @@ def _record_and_config(
     """The record of the agent and the checked configuration. Nothing was started yet."""
     config = configured(agent.name if isinstance(agent, Agent) else agent, options)
     _check_places(config)
-    return (agent if isinstance(agent, Agent) else _known(config.agent)), config
+    record = agent if isinstance(agent, Agent) else _known(config.agent)
+    if config.trusted is None:
+        config = structs.replace(config, trusted=_trusted(record, config.cwd or os.getcwd()))
+    return record, config
+
+
+def _trusted(agent: Agent, folder: str) -> bool:
+    """Whether what the project brings may take part; if not, that is said once for each folder."""
+    if trust.is_trusted(folder):
+        return True
+    brought = trust.brought(folder, agent.project_files)
+    if brought and (agent.name, folder) not in _told:
+        _told.add((agent.name, folder))
+        what = ", ".join(f"{agent.project_files[name]} ({name})" for name in brought)
+        how = "goes on without" if agent.held_back else "cannot be kept from"
+        log.warning(
+            "%s is not trusted: %s %s its %s; `dragoman trust` changes that", folder, agent.name, how, what
+        )
+    return False
 
 
 def _check_places(config: SessionConfig) -> None:

@@ -65,6 +65,8 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     usage: UsageRule | None = None
     lacks: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
+    untrusted_env: dict[str, str] = {}
+    project_files: dict[str, str] = {}
     tested: tuple[str, ...] = ()
 
     def command_of(self, executable: str) -> list[str]:
@@ -106,6 +108,8 @@ def record(name: str) -> Agent:
         install=row.install or _install(row.command),
         tested_versions=row.tested,
         native_options=NATIVE_OPTIONS,
+        project_files=row.project_files,
+        held_back=bool(row.untrusted_env),
         env_prefixes=_env_prefixes(name, row),
     )
 
@@ -161,7 +165,10 @@ def plan(config: SessionConfig, row: Row, command: list[str]) -> LaunchPlan:
         argv=[*command, *extra],
         machine=Acp(config.agent),
         options=StartOptions(opening=opening),
-        env=environment(config, _env_prefixes(config.agent, row)),
+        env={
+            **environment(config, _env_prefixes(config.agent, row)),
+            **({} if config.trusted else row.untrusted_env),
+        },
         cwd=config.cwd,
         capabilities=row.capabilities,
         config=settings_shown(config),

@@ -46,6 +46,10 @@ class Agent(Struct, frozen=True, kw_only=True):
     """Where its session files are, in a given environment."""
     native_options: dict[str, str] = field(default_factory=dict)
     """The keys of SessionConfig.native that it knows, and what they do."""
+    project_files: Mapping[str, str] = field(default_factory=dict)
+    """What a project can bring that runs code, by the file or folder: hooks, MCP servers, plugins."""
+    held_back: bool = True
+    """In a folder that is not trusted it can be kept from running them."""
     env_prefixes: tuple[str, ...] = ()
     """How the variables begin that are meant for it: settings, and the keys of its models."""
 

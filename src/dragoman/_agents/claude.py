@@ -129,6 +129,11 @@ def _flags(config: SessionConfig) -> list[str]:
         flags += [flag, str(value)] if value is not None else []
     for flag, values in several.items():
         flags += [flag, *values] if values else []
+    if not config.trusted:
+        # What the project brings stays out: its settings with their hooks and variables, and the servers of .mcp.json.
+        # A caller who names sources has chosen them.
+        flags += [] if native.get("setting_sources") is not None else ["--setting-sources", "user"]
+        flags += [] if native.get("strict_mcp_config") else ["--strict-mcp-config"]
     return flags + [flag for name, flag in _SWITCHES.items() if native.get(name)]
 
 
@@ -168,5 +173,13 @@ AGENT = Agent(
     tested_versions=("2.1.197", "2.1.325"),
     session_dirs=session_dirs,
     native_options=NATIVE_OPTIONS,
+    project_files={
+        ".claude/settings.json": "settings and hooks",
+        ".claude/settings.local.json": "settings and hooks",
+        ".mcp.json": "MCP servers",
+        ".claude/skills": "skills",
+        ".claude/commands": "commands",
+        ".claude/agents": "subagents",
+    },
     env_prefixes=ENV_PREFIXES,
 )

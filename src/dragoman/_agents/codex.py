@@ -15,6 +15,7 @@ from dragoman._dialects.codex.app.wording import mcp_config
 from dragoman._model.config import Approve, Sandbox, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
 from dragoman._model.toolnames import split_mcp
+from dragoman._policy import trust
 from dragoman._runtime.plan import LaunchPlan, Step
 from dragoman._wire.machine import StartOptions
 
@@ -166,7 +167,14 @@ def _settings(config: SessionConfig) -> dict[str, Any]:
             servers[server].setdefault(list_name, []).append(name)
     if servers:
         settings["mcp_servers"] = {**settings.get("mcp_servers", {}), **servers}
-    return settings
+    return {**settings, "projects": {**settings.get("projects", {}), **_trust(config)}}
+
+
+def _trust(config: SessionConfig) -> dict[str, Any]:
+    """Whether .codex/ of the project counts. If nothing is said, Codex trusts a folder as soon as it may write there."""
+    here = os.path.abspath(config.cwd or os.getcwd())
+    level = {"trust_level": "trusted" if config.trusted else "untrusted"}
+    return {place: level for place in (here, os.path.realpath(here), trust.project_of(here))}
 
 
 # --- exec --------------------------------------------------------------------------------------------------
@@ -270,5 +278,6 @@ AGENT = Agent(
     tested_versions=("0.166.0",),
     session_dirs=session_dirs,
     native_options=NATIVE_OPTIONS,
+    project_files={".codex": "settings, hooks, rules and MCP servers"},
     env_prefixes=ENV_PREFIXES,
 )

@@ -18,9 +18,10 @@ from dragoman._runtime.plan import LaunchPlan, Step
 
 ENV_PREFIXES: Final = ("GEMINI_", "GOOGLE_", "CODE_ASSIST_")
 
+_TRUST: Final = "GEMINI_CLI_TRUST_WORKSPACE"
 _ENVIRONMENT: Final = {
     "GEMINI_CLI_NO_RELAUNCH": "true",
-    "GEMINI_CLI_TRUST_WORKSPACE": "true",
+    _TRUST: "true",
     "GEMINI_PTY_INFO": "child_process",
     "NO_COLOR": "1",
 }
@@ -154,7 +155,8 @@ def _several(flag: str, values: Any) -> list[str]:
 
 
 def _environment(config: SessionConfig) -> dict[str, str]:
-    return {**_ENVIRONMENT, **environment(config, ENV_PREFIXES)}
+    seen = {**_ENVIRONMENT, **environment(config, ENV_PREFIXES)}
+    return seen if config.trusted else {**seen, _TRUST: "false"}
 
 
 def session_dirs(variables: Mapping[str, str]) -> list[Path]:
@@ -173,5 +175,11 @@ AGENT = Agent(
     tested_versions=("0.61.0",),
     session_dirs=session_dirs,
     native_options=NATIVE_OPTIONS,
+    project_files={
+        ".gemini/settings.json": "settings, hooks and MCP servers",
+        ".gemini/.env": "variables",
+        ".env": "variables",
+        ".gemini/extensions": "extensions",
+    },
     env_prefixes=ENV_PREFIXES,
 )

@@ -77,6 +77,9 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     """Who may do what: ask, dangerous, edits, all, plan or never."""
     policy: Place | None = None
     """A file of rules that come before the user's own and the project's."""
+    trusted: bool | None = None
+    """Whether the hooks, MCP servers, plugins and settings that the project in `cwd` brings take part. None: as the user
+    has said with `dragoman trust`."""
     sandbox: Sandbox = "none"
     """What the agent's own sandbox lets it touch: none, read-only, workspace or full."""
     allowed_tools: list[str] = field(default_factory=list)
@@ -145,6 +148,7 @@ class Options(TypedDict, total=False):
     cwd: StrPath | None
     model: str | None
     policy: StrPath | None
+    trusted: bool | None
     sandbox: Sandbox
     allowed_tools: Words
     blocked_tools: Words
