@@ -22,11 +22,28 @@ def planned(dialect: str = "codex_app", **fields: Any) -> LaunchPlan:
 
 
 def opening(**fields: Any) -> dict[str, Any]:
+    """How a thread is opened, but for what is said of the project."""
     run = planned(**fields)
     assert isinstance(run.machine, CodexApp)
     opened: dict[str, Any] = run.options.opening
     check({"id": 1, "method": opened["method"], "params": opened["params"]})
+    config = opened["params"]["config"]
+    assert config.pop("projects")
+    if not config:
+        del opened["params"]["config"]
     return opened
+
+
+def test_a_project_is_trusted_only_if_the_user_trusts_it(tmp_path: Path) -> None:
+    """If nothing is said, Codex trusts a folder as soon as it may write there, and runs what its .codex names."""
+    for trusted, level in ((None, "untrusted"), (False, "untrusted"), (True, "trusted")):
+        link = tmp_path / f"{level}-{trusted}"
+        link.symlink_to(tmp_path)
+        params = planned(cwd=str(link), trusted=trusted).options.opening["params"]
+        assert params["config"]["projects"] == {
+            str(link): {"trust_level": level},
+            str(tmp_path): {"trust_level": level},
+        }
 
 
 def test_the_record() -> None:
@@ -171,6 +188,7 @@ def test_exec_has_its_prompt_on_the_command_line() -> None:
     run = planned(
         "codex_exec",
         prompt="-v?",
+        cwd="/w",
         model="m",
         approve="edits",
         native={"effort": "high", "ephemeral": True, "config": {"tools.web_search": True}},
@@ -185,6 +203,7 @@ def test_exec_has_its_prompt_on_the_command_line() -> None:
         *("--model", "m"),
         *("--config", "tools.web_search=true"),
         *("--config", 'mcp_servers={"s" = {"command" = "x", "env" = {"K" = "a\\"b"}}}'),
+        *("--config", 'projects={"/w" = {"trust_level" = "untrusted"}}'),
         *("--config", 'model_reasoning_effort="high"'),
         "--ephemeral",
         "--",

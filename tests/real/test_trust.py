@@ -19,6 +19,7 @@ class Hostile:
         self.cwd, self.marks = cwd, marks
         marks.mkdir()
         (cwd / ".git").mkdir()
+        (cwd / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
         self._claude()
         self._codex()
         self._gemini()

@@ -67,6 +67,10 @@ _HIDDEN: Final = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
 """Set inside a session of Claude Code itself; the CLI would take this run for a part of that one."""
 
 
+_READ_MEMORY: Final = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD"
+"""Without a project's settings its CLAUDE.md is not read either, unless its folder is an additional one and this is
+set."""
+
 ENV_PREFIXES: Final = ("ANTHROPIC_", "CLAUDE_")
 _CLOUDS: Final = {
     "CLAUDE_CODE_USE_BEDROCK": ("AWS_",),
@@ -125,6 +129,8 @@ def _flags(config: SessionConfig) -> list[str]:
     single |= {flag: native.get(name) for name, flag in _VALUES.items()}
     single |= {flag: json.dumps(native[name]) for name, flag in _JSON.items() if name in native}
     several |= {flag: native.get(name) or [] for name, flag in _LISTS.items()}
+    if not config.trusted:
+        several["--add-dir"] = [*several["--add-dir"], os.path.abspath(config.cwd or os.getcwd())]
     for flag, value in single.items():
         flags += [flag, str(value)] if value is not None else []
     for flag, values in several.items():
@@ -154,6 +160,7 @@ def _environment(config: SessionConfig) -> dict[str, str]:
     settings = {**os.environ, **config.env}
     clouds = [prefix for name, prefixes in _CLOUDS.items() if settings.get(name) for prefix in prefixes]
     seen = environment(config, (*ENV_PREFIXES, *clouds))
+    seen = seen if config.trusted else {_READ_MEMORY: "1", **seen}
     return {name: value for name, value in seen.items() if name not in _HIDDEN}
 
 

@@ -174,7 +174,7 @@ def _trust(config: SessionConfig) -> dict[str, Any]:
     """Whether .codex/ of the project counts. If nothing is said, Codex trusts a folder as soon as it may write there."""
     here = os.path.abspath(config.cwd or os.getcwd())
     level = {"trust_level": "trusted" if config.trusted else "untrusted"}
-    return {place: level for place in (here, os.path.realpath(here), trust.project_of(here))}
+    return dict.fromkeys((here, os.path.realpath(here), trust.project_of(here)), level)
 
 
 # --- exec --------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ COMMANDS = {
     "schema": "Print the JSON Schema of the canonical events.",
     "doctor": "Say which agents are here, and which versions.",
     "policy": "Say what the rules make of a tool call.",
+    "trust": "Let a project's own hooks, servers and settings take part.",
     "permission-server": "Answer permission requests over MCP, by the rules.",
     "demo": "See it work: no agent, no key, ten seconds.",
 }

@@ -69,7 +69,12 @@ def is_trusted(folder: str, path: Path | None = None) -> bool:
 def project_of(folder: str) -> str:
     """The repository that a folder lies in, else the folder; with links followed."""
     here = Path(os.path.realpath(folder))
-    return str(next((place for place in (here, *here.parents) if os.path.lexists(place / ".git")), here))
+    return str(next((place for place in (here, *here.parents) if _is_repository(place)), here))
+
+
+def _is_repository(place: Path) -> bool:
+    """By a folder .git that is one of git's, or a file that says where it is."""
+    return os.path.isfile(place / ".git") or os.path.lexists(place / ".git" / "HEAD")
 
 
 def add(folder: str, path: Path | None = None) -> str:

@@ -3,14 +3,17 @@
 import base64
 import json
 import mimetypes
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import structs
 
 from dragoman._cli.terminal.view_options import Viewer, extended_option, profile_option
+from dragoman._cli.terminal.visible import visible
 from dragoman._model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
 from dragoman._model.content import ImageBlock
 from dragoman._projections.published import VIEWS, Profile
@@ -230,6 +233,7 @@ def drive(
     renderer = Renderer(console())
     try:
         if interactive():
+            config = _with_trust(config)
             keyboard = Keyboard(renderer)
             queue = RequestQueue(renderer.show, keyboard.permission, keyboard.question)
             run = LiveRun(
@@ -245,6 +249,26 @@ def drive(
         return LiveRun(config, renderer.show, blocks=images).run()
     finally:
         renderer.close()
+
+
+def _with_trust(config: SessionConfig) -> SessionConfig:
+    """With the answer of the person at the keyboard, where a project brings something that runs and is not trusted."""
+    from dragoman._agents import AGENTS
+    from dragoman._policy import trust
+
+    folder = config.cwd or "."
+    if config.trusted is not None or config.agent not in AGENTS or not os.path.isdir(folder):
+        return config
+    agent, project = AGENTS[config.agent], trust.project_of(folder)
+    brought = trust.brought(folder, agent.project_files)
+    if not brought or not agent.held_back or trust.is_trusted(folder):
+        return config
+    what = ", ".join(f"{agent.project_files[name]} ({name})" for name in brought)
+    click.echo(f"This project brings {what}. {agent.title} would run them.")
+    if click.confirm(f"Trust {visible(project)} from now on? n = go on without them", default=False):
+        trust.add(project)
+        return structs.replace(config, trusted=True)
+    return structs.replace(config, trusted=False)
 
 
 def _write_event(event: Any) -> None:
