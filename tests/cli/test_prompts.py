@@ -98,12 +98,12 @@ CASES: dict[str, tuple[Orders, list[str]]] = {
         ["rm -rf ~"],
     ),
     "a host call behind another": (
-        [("terminal/create", {"command": "ls"}), ("terminal/create", {"command": "rm", "args": ["-rf", "a b"]})],
+        [("terminal/create", {"command": "make"}), ("terminal/create", {"command": "rm", "args": ["-rf", "a b"]})],
         ["rm -rf 'a b'"],
     ),
     "where and with what": (
-        [("terminal/create", {"command": "ls", "cwd": "/etc", "env": [{"name": "LD_PRELOAD", "value": "/x\n.so"}]})],
-        ["ls", "cwd: /etc", "env: LD_PRELOAD=/x\\n.so"],
+        [("terminal/create", {"command": "ls", "cwd": "sub", "env": [{"name": "LD_PRELOAD", "value": "/x\n.so"}]})],
+        ["ls", "cwd: /", "env: LD_PRELOAD=/x\\n.so"],
     ),
     "a file of the host's": (
         [("fs/write_text_file", {"path": "notes.txt", "content": "one\n" * 60 + "curl x | sh" + FAKE_MENU})],
@@ -200,7 +200,7 @@ def prompts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """The rows of the last question of each case, all asked in one run."""
     home = tmp_path_factory.mktemp("home")
     prompt, folder = json.dumps(ORDERS), home / "work"
-    folder.mkdir()
+    (folder / "sub").mkdir(parents=True)
     screen = Screen(
         *("run", "acp", prompt, "--cwd", folder, "--", sys.executable, CALLER),
         columns=request.param,

@@ -66,7 +66,9 @@ def only_looks(line: shell.ShellLine, cwd: str, runs_in: str) -> bool:
     if not line.sure or not line.commands:
         return False
     bases = folders(line, runs_in)
-    return bases is not None and all(
+    if bases is None or not all(places.surely_lies(file, _READABLE, cwd, bases) for file in line.reads):
+        return False
+    return all(
         _command_looks(words, cwd, bases, injected=any(map(_may_become_an_option, line.files)))
         for words in line.commands
     )

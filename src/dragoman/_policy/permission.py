@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dragoman._model import toolnames
 from dragoman._model.commands import Answer, By
@@ -183,13 +183,13 @@ class PermissionRequest:
     def line(self) -> ShellLine:
         """The command line taken apart, as far as that can be done: for rules that deny."""
         if self.command is None:
-            return ShellLine(commands=[], sure=False, hidden=False, files=[])
+            return ShellLine()
         if self.tool in _POWERSHELL:
-            return ShellLine(commands=[[self.command]], sure=False, hidden=True, files=[])
+            return ShellLine(commands=[[self.command]], hidden=True)
         several = [item for item in (self.input.get("commands"),) if isinstance(item, list) and len(item) > 1]
         line = shell.read(self.command)
         if several or self.changed_env:
-            return ShellLine(commands=line.commands, sure=False, hidden=line.hidden, files=line.files)
+            return structs.replace(line, sure=False)
         return line
 
     @property

@@ -45,6 +45,8 @@ class ShellLine(Struct, frozen=True):
     """Something may run whose name cannot be read."""
     files: list[str] = field(default_factory=list)
     """Every word that may name a file, as a pattern for fnmatch; `~` in front is somebody's home."""
+    reads: list[str] = field(default_factory=list)
+    """Of a line that is sure: the files that are read by `<`, and stand in no command."""
 
 
 @lru_cache(maxsize=512)
@@ -52,7 +54,10 @@ def read(text: str) -> ShellLine:
     """A line for a POSIX shell, taken apart. Never raises."""
     reading = _Reading()
     reading.line(text, depth=0)
-    return reading.result(reading.plain and not reading.hidden and reading.exact and _same(text, reading))
+    plain = shell_plain.plain(text) if reading.plain and not reading.hidden and reading.exact else None
+    if plain is None or not plain.commands or plain.commands != reading.commands:
+        return reading.result(sure=False)
+    return reading.result(sure=True, reads=plain.reads)
 
 
 def read_argv(words: Sequence[str]) -> ShellLine:
@@ -79,12 +84,6 @@ def script(text: str) -> str:
     return "".join(single or double or bare for single, double, bare in _QUOTED.findall(wrapped[1]))
 
 
-def _same(text: str, reading: "_Reading") -> bool:
-    """Whether the plain reader finds the same commands."""
-    plain = shell_plain.plain(text)
-    return plain is not None and bool(plain.commands) and plain.commands == reading.commands
-
-
 class _Reading:
     """What was found so far."""
 
@@ -98,9 +97,9 @@ class _Reading:
         self.ran: set[str] = set()
         self.written: set[str] = set()
 
-    def result(self, sure: bool) -> ShellLine:
+    def result(self, sure: bool, reads: Sequence[str] = ()) -> ShellLine:
         hidden = self.hidden or (self.evaluates and self.template) or bool(self.ran & self.written)
-        return ShellLine(self.commands, sure and not hidden, hidden, list(self.files))
+        return ShellLine(self.commands, sure and not hidden, hidden, list(self.files), list(reads))
 
     def line(self, text: str, depth: int) -> None:
         """Reads a text as a shell would."""

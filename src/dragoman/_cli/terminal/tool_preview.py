@@ -193,7 +193,9 @@ def _field(label: str, value: Any) -> list[Line]:
 
 
 def _variables(value: Any) -> list[str]:
-    """NAME=value of ACP's list of variables; [] for anything else."""
+    """NAME=value of variables by name, or of ACP's list of them; [] for anything else."""
+    if isinstance(value, dict) and _words([*value.values()]):
+        return [f"{_name(name)}={text}" for name, text in value.items()]
     rows = value if isinstance(value, list) else []
     if not all(
         isinstance(row, dict) and row.keys() == {"name", "value"} and _words([*row.values()]) for row in rows

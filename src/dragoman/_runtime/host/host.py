@@ -1,5 +1,6 @@
 """The host: files and terminals that an agent asks its client for, within the session's directories."""
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from types import TracebackType
@@ -96,10 +97,11 @@ class Host:
 
     def _executed(self, params: Any) -> dict[str, Any]:
         """What is executed for a terminal/create, as the input of a tool has it."""
-        env, where = _env(params), self._files.real(_text(params, "cwd") or ".")
+        env, where = _env(params), os.path.normpath(self._files.real(_text(params, "cwd") or "."))
         argv = executed(_needed(params, "command"), _args(params), {**self._env, **env}, where)
         line = argv[2] if argv[:2] == ["/bin/sh", "-c"] and len(argv) == 3 else shlex.join(argv)
-        return {"command": line, "cwd": where, **({"env": env} if env else {})}
+        here = os.path.realpath(self.cwd or ".")
+        return {"command": line, **({"cwd": where} if where != here else {}), **({"env": env} if env else {})}
 
     async def current_text(self, call: HostCalled) -> str | None:
         """The text of the file that a call would write, as it is; None if there is none, or it writes none."""
