@@ -18,9 +18,13 @@ from dragoman._policy import shell_plain, shell_runs, shell_tree
 from dragoman._policy.shell_table import Runs
 from dragoman._policy.shell_words import Word, files_of, literal
 
-_LONGEST: Final = 64 * 1024
 _DEEPEST: Final = 8
-_MOST: Final = 2_000
+_LONGEST: Final = 64 * 1024
+_MOST: Final = 128 * 1024
+"""So many characters are read for one line, those of the texts in it and of the commands in wrappers counted again."""
+_DENSE: Final = re.compile(r"[|<>(){}\[\]$`]")
+_DENSE_COST: Final = 24
+"""Of these the grammar takes longer the more there are: 16 kB of `a|` alone would take it seconds."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _SCRIPT: Final = re.compile(
     r"""\s*(?:/bin/|/usr/bin/|/usr/local/bin/|/opt/homebrew/bin/)?(?:sh|bash|dash|zsh|ksh)
@@ -94,6 +98,7 @@ class _Reading:
         self.exact = True
         self.plain = True
         self.evaluates = self.template = False
+        self.left = _MOST
         self.ran: set[str] = set()
         self.written: set[str] = set()
 
@@ -101,16 +106,20 @@ class _Reading:
         hidden = self.hidden or (self.evaluates and self.template) or bool(self.ran & self.written)
         return ShellLine(self.commands, sure and not hidden, hidden, list(self.files), list(reads))
 
+    def _afford(self, cost: int, depth: int) -> bool:
+        """Whether there is time to read so much more; what is not read is hidden."""
+        self.left -= cost
+        self.hidden = self.hidden or self.left < 0 or depth > _DEEPEST
+        return self.left >= 0 and depth <= _DEEPEST
+
     def line(self, text: str, depth: int) -> None:
         """Reads a text as a shell would."""
-        joined = _joined(text)
-        if joined is None or depth > _DEEPEST or len(text) > _LONGEST or _CONTROL.search(text):
-            self.hidden = True
-        if joined != text:
-            self.plain = False
-        if depth > _DEEPEST or len(text) > _LONGEST or len(self.commands) > _MOST:
-            self.hidden = True
+        cost = len(text) + _DENSE_COST * len(_DENSE.findall(text))
+        if not self._afford(cost if len(text) <= _LONGEST else _MOST + 1, depth):
             return
+        joined = _joined(text)
+        self.hidden = self.hidden or joined is None or bool(_CONTROL.search(text))
+        self.plain = self.plain and joined == text
         found = shell_tree.tree((text if joined is None else joined).encode(errors="replace"))
         self.hidden = self.hidden or found.odd
         self.plain = self.plain and found.plain and not found.odd
@@ -143,8 +152,7 @@ class _Reading:
 
     def command(self, words: Sequence[Word], fed: Sequence[Word], depth: int) -> None:
         """Takes a command, and what it runs."""
-        if depth > _DEEPEST or len(self.commands) > _MOST:
-            self.hidden = True
+        if not self._afford(sum(len(word.text) + 1 for word in words), depth):
             return
         if texts := [word.text for word in words if word is not shell_runs.MORE]:
             self.commands.append(texts)

@@ -72,6 +72,7 @@ _STRAY: Final = frozenset(
 """Words that cannot be the name of a command: where they seem to be one, the grammar has lost its way."""
 _REDIRECTS: Final = frozenset(("file_redirect", "heredoc_redirect", "herestring_redirect"))
 _NO_FILES: Final = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr", "0", "1", "2", "-"))
+_MOST_NODES: Final = 12_000
 _COMMENT_MAY_FOLLOW: Final = b" \t\n;&|()"
 
 
@@ -136,6 +137,9 @@ class _Reader:
         found = self.found
         found.odd = root.has_error or self.text[: root.start_byte].strip(b" \t\n") != b""
         found.odd = found.odd or self.text[root.end_byte :].strip(b" \t\n") != b""
+        if root.descendant_count > _MOST_NODES:
+            found.odd = True
+            return found
         waiting: list[Node] = [root]
         while waiting:
             node = waiting.pop()
