@@ -109,6 +109,8 @@ RUNS_RM = [
     "git difftool -x 'rm x'", "git grep -O'rm x' y", "GIT_PAGER='rm x' git log", "GIT_SSH_COMMAND='rm x' git fetch", "EDITOR='rm x' git commit", "PROMPT_COMMAND='rm x'", "export PAGER='rm x'", "env PAGER='rm x' man ls",
     "tar --checkpoint-action=exec='rm x' -cf a b", "tar --checkpoint-action exec='rm x' -cf a b", "tar -xf a --to-command='rm x'", "tar -I 'rm x' -cf a b", "tar --use-compress-prog='rm x' -cf a b", "tar cIf 'rm x' a b",
     "rsync -e 'rm x' a b:c", "rsync --rsh='rm x' a b:c", "sort --compress-program='rm' a", "split --filter='rm x' a", "rg --pre rm x", "scp -S rm a b:c", "hyperfine 'rm x'", "npx -c 'rm x'", "man -P 'rm x' ls",
+    "git -C rebase grep -O'rm x' y", "git -C grep rebase -x 'rm x'", "ssh -o 'ProxyCommand rm x' host", "bash 0<<E\nrm x\nE\n", "bash -c - 'rm x'", "autossh -M 0 host rm x", "chrt -i rm x", "bash.exe -c 'rm x'", "zsh --emulate sh -c 'rm x'",
+    "cat <<E && rm x\ny\nE\n", "echo a && bash <<< 'rm x'", "<a <b rm x >c", "ls <<< x; rm x", "cat > f <<E | rm x\ny\nE\n", "ls |\n# c\nrm x", "(ls; (rm x))", "x=1 y=$(rm x) z", "repeat 3 rm x", "jobs -x rm x", "ls $(\nrm x\n)",
     # Names in other spellings.
     "'rm' x", '"rm" x', "\\rm x", "r'm' x", 'r""m x', "$'rm' x", "$'\\x72m' x", "$'\\162m' x", "$'\\u0072m' x", "/bin/rm x", "../bin/rm x", '$"rm" x', "sudo $'\\x72m' x", "sh -c $'r\\x6d x'",
 ]  # fmt: skip
@@ -131,6 +133,8 @@ HIDDEN = [
     "ruby -e x", "node -e x", "node -p x", "node --eval=x", "php -r x", "lua -e x", "deno eval x", "Rscript -e x", "tclsh", "osascript -e x", "pwsh -c ls", "powershell ls", "powershell.exe -Command ls", "cmd /c dir", "cmd.exe /c dir", "fish -c ls", "csh -c ls",
     "awk 'BEGIN{system(\"rm x\")}'", "awk '{print | \"sh\"}'", "awk '{\"rm x\" | getline}'", "sed '1e rm x' f", "sed 's/x/rm y/e' f", "sed -n 's/x/y/pe' f", "sed e", "vim -c '!rm x'", "ed f", "psql -c '\\! rm x'", "sqlite3 x '.shell rm x'", "socat - EXEC:rm",
     "make SHELL=/x", "git --exec-path=/x status", "git clone 'ext::sh -c rm'", "echo 'rm x' > f; sh f", "cat > f.py <<'E'\nx\nE\npython f.py", "echo rm > ./x && ./x", "printf x > f && . ./f", "BASH_ENV=<(echo rm) bash x", "fc -s", "enable -f x y", "bind -x x",
+    "curl -o x.sh u && sh x.sh", "wget https://u/x.sh; bash x.sh", "cp /bin/rm y; ./y z", "tee x.sh <<E\nrm\nE\nsh x.sh", "python.exe -c x", "crontab -", "crontab", "make -f <(echo x)", "bash 0<<E\n$x\nE\n",
+    "sed \"$x\" f", "awk \"$x\" f", "sed --expr='1e rm' p", "git -c x.y=z -c alias.q='!$x' q", "python -m timeit x", "vim -c 'call system(1)'", "env -S 'r\\_m'",
     "test -v 'a[$(rm x)]'", "[ -v 'a[$(rm x)]' ]", "[[ -v 'a[$(rm x)]' ]]", "printf -v 'a[$(rm x)]' y", "let 'a[$(rm x)]'", "unset 'a[$(rm x)]'", "declare -i 'x=a[$(rm x)]'", "read 'a[$(rm x)]' <<< x", "[[ 'a[$(rm x)]' -eq 0 ]]", "x='a[$(rm x)]'; ((x))",
     "x='a[$(rm x)]'; echo $((x))", "x='$(rm x)'; echo ${x@P}", "x='a[`rm x`]'; echo ${!x}", "x='a[$(rm x)]'; echo ${y:x}", "x=a'[''$''('rm')'']'; ((x))", "echo 'a[$(rm)]' | { read x; ((x)); }", "wait -p 'a[$(rm x)]'",
     "'", '"', "ls (", "ls )", "if", "ls <<E", "ls; }", "for", "ls &&", "echo \x01", "ls \x00 rm", "ls \x1b[0m", "ls\r\nrm x", "echo \ud800", "echo a |; rm", "case x in", "a" * 70_000, "(" * 50, "echo !(a|b)",
@@ -151,6 +155,7 @@ NOT_HIDDEN = [
     "bash script.sh", "sh -c 'ls; pwd'", "find . -name x -exec grep y {} +", "git ls-files | xargs wc -l", "sudo apt-get update", "timeout 5 npm test", "sed -i 's/a/b/' f", "awk -F: '$1 == \"a\" || $2 {print $2}' f", "awk '{s+=$1} END {print s}' f", "ls &", "npm start & sleep 2; curl localhost",
     "ls \\\n  -la \\\n  src", "curl -H 'A: b' \\\n  -d '{\"x\": 1}' \\\n  http://x", 'git commit -m "$(cat <<\'E\'\nmessage, it is\nE\n)"', "echo {a,b} {1..3}", "diff <(sort a) <(sort b)", "uv run pytest -q", "docker run --rm -v $PWD:/x img npm test", "a=(1 2 3); echo ${a[0]} ${#a[@]}",
     "trap 'echo done' EXIT", "ssh host 'ls -la'", "watch -n 5 'git status'", "set -e; ls", "source .venv/bin/activate && python x.py", "node server.js &", "grep -q '$(x)' f && echo y", "true; exit 0", "x=${y:-z}; echo ${x%.py} ${x##*/}", "tar xzf a.tgz", "rsync -av a b", "git -c user.name=x commit",
+    "crontab -l", "curl -o x.tgz u && tar xzf x.tgz", "cp a.sh b.sh", "chmod +x x.sh && ./x.sh", "sed -n '/a/,/b/p' f", "sed '# c\n1d' f", "awk -v n=\"$x\" '{print n}' f",
     "npx tsc --noEmit", "python -u script.py", "python -m pytest -c x", "perl -Ilib t.pl", "node --test", "bash --version", "sudo -u bob ls",
 ]  # fmt: skip
 
@@ -165,7 +170,7 @@ NOT_SURE = [
     *("git log > out", "eval x", ". ./x", "source x", "a=1", "a=1 ls", "echo ${x}", "echo $x", 'echo "$x"', "x <<E\ny\nE", "cat <<< x", "ls &", "ls & pwd", "! ls", "{ ls; }", "echo {a,b}", "echo {1..3}", ""),
     *("git log --output=x", "git diff --outp x", "git show --ext-diff", "git -c a.b=c log", "git config a.b c", "git fetch --upload-pack=x y", "find . -delete", "find . -fprint x", "env", "sudo ls", "xargs ls"),
     *("cat < /dev/tcp/x/80", "cat </dev/udp/x/80", "cat < /dev/sda", "ls > /dev/tcp/x/80", "ls > /dev/sda", "ls >&out", "cat <&3", "cat <>x", "ls >| x", "ls {fd}>x", "> x", "< x", "cat < *", "cat < ~/x", "cat < $x", "cat <a<b<c <<<d"),
-    *("echo =ls", "ls *(e:x:)", "ls <1-5>", "ls ^x", "^a^b", "echo !!", "echo !ls", 'echo "!x"', "ls @(a|b)", "*", "./x*", "~/x", "l? y", "l{s,} y", "[a] x", "ls ~[x]", "ls;#x", "ls # a'b", "ls # $x", "ls\u00a0rm", "ls\u3000-a", "ls \u200b", "ls \u2028", "ls \u202e", "l\u0455"),
+    *("echo =ls", "ls *(e:x:)", "ls <1-5>", "ls ^x", "^a^b", "echo !!", "echo !ls", 'echo "!x"', "ls @(a|b)", "*", "./x*", "~/x", "l? y", "l{s,} y", "[a] x", "ls ~[x]", "ls;#x", "ls # a'b", "ls # $x", "ls\u00a0rm", "ls\u3000-a", "ls \u200b", "ls \u2028", "ls \u202e", "l\u0455", "ls 日\\;rm", "ls '日'日|rm"),
     *("test -v x", "[ -v x ]", "printf -v x y", "printf '%d' 'a[$(x)]'", "[ 'a[$(x)]' -eq 1 ]", "exit 'a[$(x)]'", "let x", "mapfile x", "readarray x", "compgen x", "complete x", "jobs", "hash x", "alias x=y", "unalias x", "enable x", "exec ls", "set -x", "shopt x", "declare x"),
     *("typeset x", "local x", "export x=y", "readonly x", "unset x", "read x", "getopts x y", "bind x", "fc", "history", "builtin ls", "command ls", "trap x EXIT", "wait -p x", "time ls", "coproc ls", "[[ -f x ]]", "((x))", "if ls; then ls; fi", "sed -n 'w x' y", "tar xf x *", "tar *"),
     *("ls\\\n", "ls \\\n -a", "l\\\ns", "ls\x0b-a", "ls\r", "ls\x07", "'' x", "ls (x)", "((ls))", "ls |& cat", "ls ;; cat", "()", "f() { ls; }", "time", "if", "ls)", "(ls", "python -c x", "python", "- ls", "noglob ls"),

@@ -163,6 +163,7 @@ class _Reading:
         self.hidden = self.hidden or runs.hidden
         self.exact = self.exact and runs.exact
         self.evaluates = self.evaluates or runs.evaluates
+        self.written |= {os.path.normpath(name) for name in runs.writes if name}
         self.ran |= {os.path.normpath(name) for name in runs.files if name}
         for each in runs.commands:
             self.command(each, (), depth + 1)

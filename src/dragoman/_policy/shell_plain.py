@@ -95,6 +95,8 @@ def _readable(text: str) -> bool:
         return not re.search(r"[\x00-\x08\x0b-\x1f\x7f]|\\\n", text)
     # Bytes A0 and 85 of a letter are blanks for some builds of bash.
     outside = re.sub(r"""'[^']*'|"[^"]*\"""", "", text)
+    if re.search(r"[^\x00-\x7f][\\`|{}\[\]~^@]", text):
+        return False  # in some locales of East Asia the two are one character
     return (
         all(char.isprintable() or char in "\n\t" for char in text)
         and "\\\n" not in text

@@ -41,6 +41,9 @@ def runs(words: Sequence[Word], fed: Sequence[Word] = ()) -> Runs:
     if name in table().inexact or name in table().computing:
         found.evaluates = True
         found.exact = name in table().computing and not _computes(name, [word.text for word in words[1:]])
+    if name in table().writers:
+        for word in words[1:]:
+            found.writes += [word.text, word.text.rpartition("=")[2], word.text.rpartition("/")[2]]
     if name in SPECIAL:
         SPECIAL[name](words, found)
     known = name in SPECIAL

@@ -81,6 +81,7 @@ class _Table(Struct, forbid_unknown_fields=True):
     interpreter: list[Interpreter]
     carrier: list[Carrier]
     inexact: list[str]
+    writers: list[str]
     computing: list[str]
     variables: str
     settings: str
@@ -94,6 +95,8 @@ class Runs(Struct):
     """Texts that a shell reads."""
     files: list[str] = field(default_factory=list)
     """Files that are run, or given to an interpreter."""
+    writes: list[str] = field(default_factory=list)
+    """Files that it may write."""
     hidden: bool = False
     """It may run what cannot be read."""
     exact: bool = True
@@ -153,7 +156,7 @@ def _subcommands() -> dict[str, list[str]]:
 
 def base_name(word: str) -> str:
     """A command's name without its folder and its version: python for /usr/bin/python3.11."""
-    name = word.rsplit("/", 1)[-1]
+    name = word.rsplit("/", 1)[-1].removesuffix(".exe")
     return name if name in _rows() else _VERSION.sub("", name)
 
 

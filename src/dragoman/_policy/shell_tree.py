@@ -317,7 +317,7 @@ class _Reader:
         end = next((child for child in node.children if child.type == "heredoc_end"), None)
         word = self._word(start.start_byte, start.end_byte, [start])
         line_end = self.text.find(b"\n", start.end_byte)
-        tabs = node.children[0].type == "<<-"
+        tabs = any(child.type == "<<-" for child in node.children)
         at = line_end + 1
         while 0 < at <= len(self.text):
             stop = self.text.find(b"\n", at)
@@ -340,7 +340,8 @@ class _Reader:
             self.found.odd = True
             return
         quoted, body = self._body(node)
-        body_start = self.text.find(b"\n", children[1].end_byte)
+        start = next(child for child in children if child.type == "heredoc_start")
+        body_start = self.text.find(b"\n", start.end_byte)
         for child in children:
             if child.type not in ("heredoc_body", "heredoc_end") and child.end_byte > body_start >= 0:
                 self.found.odd = True
