@@ -57,7 +57,10 @@ class ShellLine(Struct, frozen=True):
 def read(text: str) -> ShellLine:
     """A line for a POSIX shell, taken apart. Never raises."""
     reading = _Reading()
-    reading.line(text, depth=0)
+    try:
+        reading.line(text, depth=0)
+    except Exception:  # a tree with errors in it may have any shape, and nobody's line may end a run
+        reading.hidden = True
     plain = shell_plain.plain(text) if reading.plain and not reading.hidden and reading.exact else None
     if plain is None or not plain.commands or plain.commands != reading.commands:
         return reading.result(sure=False)

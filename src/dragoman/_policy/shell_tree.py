@@ -15,7 +15,7 @@ from dragoman._policy.shell_plain import RESERVED
 from dragoman._policy.shell_words import Word, literal, unquoted
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node
 
 _PASSED: Final = frozenset((
     "program", "list", "pipeline", "subshell", "compound_statement", "if_statement", "elif_clause",
@@ -30,6 +30,13 @@ _PASSED: Final = frozenset((
     "special_variable_name", "file_descriptor", "test_operator", "regex", "heredoc_start",
     "heredoc_content", "heredoc_end", "extglob_pattern",
 ))  # fmt: skip
+_PLAIN: Final = frozenset((
+    "program", "list", "pipeline", "subshell", "command", "command_name", "comment",
+    "redirected_statement", "file_redirect", "word", "raw_string", "string", "string_content",
+    "concatenation", "number", "file_descriptor", "test_command", "unary_expression", "binary_expression",
+    "test_operator", "extglob_pattern",
+))  # fmt: skip
+"""Nodes of a plain line."""
 _HOLES: Final = frozenset((
     "simple_expansion", "expansion", "command_substitution", "process_substitution",
     "arithmetic_expansion",
@@ -105,19 +112,18 @@ class Tree(Struct):
 
 
 @cache
-def _parser() -> "Parser":
+def _language() -> "Language":
     import tree_sitter  # 36 ms: only when there is a command to be judged
     import tree_sitter_bash
 
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    return tree_sitter.Language(tree_sitter_bash.language())
 
 
-_PLAIN: Final = frozenset((
-    "program", "list", "pipeline", "subshell", "command", "command_name", "comment",
-    "redirected_statement", "file_redirect", "word", "raw_string", "string", "string_content",
-    "concatenation", "number", "file_descriptor", "test_command", "unary_expression", "binary_expression",
-    "test_operator", "extglob_pattern",
-))  # fmt: skip
+def _root(text: bytes) -> "Node":
+    """The tree of a text. A parser is made for it, since threads may not share one."""
+    import tree_sitter
+
+    return tree_sitter.Parser(_language()).parse(text).root_node
 
 
 def tree(text: bytes) -> Tree:
@@ -133,7 +139,7 @@ class _Reader:
         """Those of a command, by its node: they may be far behind it."""
 
     def read(self) -> Tree:
-        root = _parser().parse(self.text).root_node
+        root = _root(self.text)
         found = self.found
         found.odd = root.has_error or self.text[: root.start_byte].strip(b" \t\n") != b""
         found.odd = found.odd or self.text[root.end_byte :].strip(b" \t\n") != b""
