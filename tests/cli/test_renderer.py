@@ -3,6 +3,7 @@
 import io
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from dragoman._cli.terminal.console import Pen
@@ -198,3 +199,19 @@ def test_every_event_that_has_a_place_on_the_screen_can_be_shown_bare() -> None:
             given["outcome"] = "allowed"
         renderer.show(cls(**given))
         renderer.close()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_rows_fit_also_where_the_terminal_lacks_letters(encoding: str) -> None:
+    """What has no letter there is an escape, and takes more room."""
+    file = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="dragoman.plainer")
+    Pen(Console(file=file, force_terminal=True, color_system=None, width=40, soft_wrap=True)).whole(
+        "日本é 🎉 " * 20
+    )
+    file.flush()
+    rows = file.buffer.getvalue().decode(encoding).splitlines()  # type: ignore[attr-defined]
+    assert all(
+        sum(1 if char.isascii() else 2 for char in row) <= 41 for row in rows
+    )  # the margin's sign may be wide
+    assert {row[:4] for row in rows} == ({"  │ ", "  ┆ "} if encoding == "utf-8" else {"  | ", "  : "})
+    assert "".join(row[4:] for row in rows).count("日" if encoding == "utf-8" else "\\u65e5") == 20

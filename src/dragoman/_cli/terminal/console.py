@@ -100,7 +100,8 @@ class Pen:
             indent = indent[: columns // 4]
             width = max(columns - 1 - len(indent) - max(len(first), len(rest)), 2)
         number = 0
-        for number, row in enumerate(_rows(pieces, width), 1):
+        other = 2 if self.console.encoding.startswith("utf") else 10  # as an escape
+        for number, row in enumerate(_rows(pieces, width, other), 1):
             self._print(Text.assemble(indent, first if number == 1 else rest, *row), "\n")
         return number
 
@@ -188,11 +189,11 @@ def _seen(part: Part, reading: Reading) -> Text:
     return Text.assemble(*_pieces(part, reading))
 
 
-def _rows(pieces: list[tuple[str, str]], width: int | None) -> Iterator[list[tuple[str, str]]]:
+def _rows(pieces: list[tuple[str, str]], width: int | None, other: int) -> Iterator[list[tuple[str, str]]]:
     """The pieces of a line in rows that fit."""
     left = iter(pieces)
     text, style, at = "", "", 0
-    for start, end in _cuts("".join(text for text, _ in pieces), width):
+    for start, end in _cuts("".join(text for text, _ in pieces), width, other):
         row, room = [], end - start
         while room:
             if at == len(text):
@@ -203,17 +204,17 @@ def _rows(pieces: list[tuple[str, str]], width: int | None) -> Iterator[list[tup
         yield row
 
 
-def _cuts(text: str, width: int | None) -> Iterator[tuple[int, int]]:
+def _cuts(text: str, width: int | None, other: int = 2) -> Iterator[tuple[int, int]]:
     """Where a line is cut so that each piece fits, after a blank if there is one near the end. Terminals do not agree
-    on how wide a character is: whatever is not ASCII counts as two, so that no line is ever longer than it seems."""
+    on how wide a character is: whatever is not ASCII counts as `other`, so that no line is ever longer than it seems."""
     start, used, blank = 0, 0, 0
     for at, char in enumerate(text):
-        used += 1 if char.isascii() else 2
+        used += 1 if char.isascii() else other
         if width is not None and used > width and at > start:
             end = blank if blank - start > (at - start) * 2 // 3 else at
             yield start, end
             start, blank = end, end
-            used = sum(1 if each.isascii() else 2 for each in text[start : at + 1])
+            used = sum(1 if each.isascii() else other for each in text[start : at + 1])
         if char == " ":
             blank = at + 1
     yield start, len(text)
