@@ -201,6 +201,15 @@ def test_every_event_that_has_a_place_on_the_screen_can_be_shown_bare() -> None:
         renderer.close()
 
 
+@pytest.mark.parametrize(
+    ("pieces", "shown"),
+    [(["a\r", "\nb"], "a\nb\n"), (["a\r", "b"], "a\\rb\n"), (["a\r"], "a\\r\n"), (["\r", "\r\n"], "\\r\n")],
+)
+def test_a_newline_that_comes_in_two_pieces(pieces: list[str], shown: str) -> None:
+    deltas: list[ev.Event] = [ev.Delta(text=text, message_id="m", block=0) for text in pieces]
+    assert rendered(screen(terminal=False), deltas) == shown
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_rows_fit_also_where_the_terminal_lacks_letters(encoding: str) -> None:
     """What has no letter there is an escape, and takes more room."""

@@ -63,13 +63,17 @@ class Pen:
         self.console = console
         self._inside = False
         self._blank = True
+        self._held = ""
         self._live: Live | None = None
         self._spinner = Spinner("dots", style="cyan")
         self._label = ""
         self._since = 0.0
 
     def stream(self, text: str, style: str = "") -> None:
-        """A piece of text; the next piece goes on where it ends."""
+        """A piece of text; the next piece goes on where it ends. A CR at its end waits: it may be half a newline."""
+        text, self._held = self._held + text, ""
+        if text.endswith("\r"):
+            text, self._held = text[:-1], "\r"
         if not text:
             return
         self.still()
@@ -127,6 +131,9 @@ class Pen:
 
     def end_line(self) -> None:
         self.still()
+        if self._held:
+            self._print(_seen(self._held, spans))
+            self._inside, self._held = True, ""
         if self._inside:
             self._print(Text(), "\n")
             self._inside = False
