@@ -17,7 +17,7 @@ from dragoman._wire.redacted_lines import WORD, RedactedLines, is_mixed, is_much
 from dragoman._wire.redaction import REDACTED, Redactor, decoded, replaced_text, without
 from dragoman._wire.secret_forms import Span
 
-CONTEXT: Final = 256
+CONTEXT: Final = 128
 """Bytes before a piece that tell what it is about: the name before a value, say."""
 MOST_STREAMS: Final = 64
 

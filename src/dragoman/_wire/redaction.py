@@ -7,7 +7,7 @@ and a line stays a line.
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote
@@ -127,10 +127,9 @@ class Redactor:
 
     def _hints(self, line: bytes) -> list[bytes]:
         """What in the line says that there may be secrets; they are in texts that have some of it, or beside them."""
-        hints = {secret for secret in self._known if secret in line}
-        hints.update(self._signs(secret_forms.opened(line)))
-        hints.update(part for part in secret_forms.PARTS if part in line)
-        return list(hints) if len(hints) <= MOST_HINTS else [b""]
+        hints = self._signs(secret_forms.opened(line)) + secret_forms.parts_in(line)
+        hints += [secret for secret in self._known if secret in line]
+        return list(set(hints)) if len(set(hints)) <= MOST_HINTS else [b""]
 
     def _signs(self, text: bytes) -> list[bytes]:
         """The words that may have to do with a secret. Most words come again and again, and are remembered as plain:
@@ -158,38 +157,44 @@ class Redactor:
         """
         parts: list[bytes] = []
         done = 0
-        key = b""
         kind = of_pair = None
+        """What the name before a text says that it is, and what the name of a pair says of its value."""
         in_key_block = False
+        before: re.Match[bytes] | None = None
+        places = _places(line, hints)
+        place = next(places)
         for match in _TEXT.finditer(line):
-            raw = match[1]
-            hinted = any(hint in raw for hint in hints)
-            if match[2] is not None:
-                key, kind = raw, (secret_names.kind_of(raw) if hinted else None)
-                if not hinted:
-                    continue
-            elif key == b"value":
-                kind = of_pair
-            if hinted or kind or in_key_block:
+            start, end = match.span(1)
+            while place < start:
+                place = next(places)
+            hinted = place <= end
+            if hinted or kind or of_pair or in_key_block:
+                raw = match[1]
+                is_name = match[2] is not None
+                key = before[1] if before is not None and before[2] is not None and not is_name else b""
+                if key == b"value":
+                    kind = of_pair
                 text = raw if b"\\" not in raw else _unescaped(raw)
                 redacted = text
-                if kind and match[2] is None and secret_names.worth(kind, _bare(kind, text), plain=True):
+                if kind and not is_name and secret_names.worth(kind, _bare(kind, text), plain=True):
                     redacted = _after_scheme(text) if kind == "header" else REDACTED
                 elif in_key_block and (in_key_block := _KEY_LINE.fullmatch(text) is not None):
                     redacted = REDACTED
                 elif hinted:
                     redacted = without(text, self.found(text))
-                    in_key_block = (
-                        secret_forms.KEY_BLOCK in text and secret_forms.BEGIN.search(text) is not None
-                    )
+                    in_key_block = secret_forms.KEY_BLOCK in text and secret_forms.begins_block(text)
                 if redacted != text:
-                    parts += (line[done : match.start(1)], json.dumps(decoded(redacted))[1:-1].encode())
-                    done = match.end(1)
-            if match[2] is None:
+                    parts += (line[done:start], json.dumps(decoded(redacted))[1:-1].encode())
+                    done = end
                 if key in _NAMES_OF_PAIRS:
                     of_pair = secret_names.kind_of(raw) if hinted else None
-                kind = secret_names.kind_of(raw[2:]) if hinted and raw.startswith(b"--") else None
-                key = b""
+                is_flag = raw.startswith(b"--") and not is_name
+                kind = (
+                    secret_names.kind_of(raw[2:] if is_flag else raw)
+                    if hinted and (is_name or is_flag)
+                    else None
+                )
+            before = match
         line = b"".join((*parts, line[done:])) if parts else line
         for number in self._numbers:
             line = line.replace(number, b"9" * len(number))
@@ -199,6 +204,14 @@ class Redactor:
 _TEXT: Final = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"(\s*+:)?')
 _NAMES_OF_PAIRS: Final = (b"name", b"key", b"header")
 _KEY_LINE: Final = re.compile(rb"[ +>-]?(?:[A-Za-z0-9+/=]{1,80}|[A-Za-z-]{1,20}: [^\n]{0,80}|)\n?")
+
+
+def _places(line: bytes, hints: Iterable[bytes]) -> Iterator[int]:
+    """Where the hints are in a line, in order, and then a place behind all others."""
+    if b"" in hints:
+        return iter(range(len(line) + 2))
+    found = [match.start() for hint in hints for match in re.finditer(re.escape(hint), line)]
+    return iter((*sorted(found), len(line) + 1))
 
 
 def without(text: bytes, spans: Iterable[Span]) -> bytes:

@@ -203,6 +203,12 @@ _HEADERS, _GAP = 400, 64
 """Bytes that may stand before the first line of a key, and between two of its lines."""
 
 
+def begins_block(text: bytes) -> bool:
+    """Whether a private key begins in a text and does not end there."""
+    begin = BEGIN.search(text)
+    return begin is not None and END.search(text, begin.end()) is None
+
+
 def key_blocks(text: bytes, goes_on: bool = False) -> list[Span]:
     """What is between BEGIN and END of private keys, or as far as there are lines of one; where the beginning is
     missing, the lines before END."""
@@ -289,11 +295,21 @@ def opened(text: bytes) -> bytes:
     and colours are blanks: no byte of it is at another place."""
     if b"\\" in text:
         text = text.replace(rb"\n", b" \n").replace(rb"\t", b" \t").replace(rb"\r", b" \r")
-    if b"\x1b[" in text or b"1b[" in text or b"33[" in text or rb"\e[" in text:
-        text = _COLOUR.sub(lambda match: b" " * len(match[0]), text)
+        if b"\\" in text and _COLOUR.search(text) is not None:
+            text = _COLOUR.sub(_blanks, text)
+    elif b"\x1b" in text:
+        text = _COLOUR.sub(_blanks, text)
     if b"%" in text or rb"\u00" in text:
-        text = _SIGN.sub(lambda match: bytes((int(match[0][-2:], 16),)).rjust(len(match[0])), text)
+        text = _SIGN.sub(_sign, text)
     return text
+
+
+def _blanks(match: re.Match[bytes]) -> bytes:
+    return b" " * len(match[0])
+
+
+def _sign(match: re.Match[bytes]) -> bytes:
+    return bytes((int(match[0][-2:], 16),)).rjust(len(match[0]))
 
 
 def words_of(text: bytes) -> list[bytes]:
@@ -319,8 +335,18 @@ def forms_in(text: bytes, signs: Iterable[bytes]) -> list[_Form]:
 
 
 KEY_BLOCK: Final = b"PRIVATE KEY"
-PARTS: Final = (KEY_BLOCK, *_BY_PART)
-"""What makes a text worth a look, beside its words."""
+_BY_WORD[b"PRIVATE"] = []
+
+
+def parts_in(text: bytes) -> list[bytes]:
+    """What makes a text worth a look, beside its words."""
+    return [part for part, sign in _PART_SIGNS if sign in text and part in text]
+
+
+_PART_SIGNS: Final = tuple(
+    (part, b"@" if part == b"://" else part[-1:] if part == b"Q~" else part) for part in _BY_PART
+)
+"""With each part a single byte, if there is one that must be there too: one is found at once."""
 
 
 def spans(text: bytes, forms: Iterable[_Form], goes_on: bool = False) -> list[Span]:
