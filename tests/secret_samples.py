@@ -58,6 +58,13 @@ FORMS: list[tuple[str, str]] = [
     ("https://{}@git.example.com/a.git", "w0nderlandw0nderland"),
     ("machine example.com login alice password {}", "w0nderland"), ("sshpass -p {} ssh host", "w0nderland"),
     ("mysql -u root -p{} app", "w0nderland"), ("Set-Cookie: session={}", "w0nderland; HttpOnly"),
+    ('{{"auths": {{"x": {{"auth": "{}"}}}}}}', b64encode(b"alice:wonderland1").decode()),
+    ("openssl rsa -passin pass:{} -in k", "w0nderland"), ("docker login -u a -p {} r.example.com", "w0nderland"),
+    ("<password>{}</password>", "w0nderland"), ("client-key-data: {}", A + A), ("fw_{}", A),
+    ("mongodb+srv://a:{}@c.example.com/x", "w0nderland"), ("jdbc:postgresql://h/db?user=a&password={}", "w0nderland"),
+    ("LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0t{}", A + A), ("X-Vault-Token: {}", A[:24]), ("wget --password={} u", "w0nderland"),
+    ("'password' => '{}',", "w0nderland"), ('password="{}"', "w0nderland"), ("refresh_token={}", A),
+    ("HEROKU_API_KEY={}", "12345678-1234-1234-1234-123456789012"), ("MYSQL_PWD={}", "w0nderland"),
     # beside names
     ("X_PASSWORD={}", "w0nderland"), ("export DB_PASSWORD='{}'", "w0nder land"), ("PGPASSWORD={} psql", "w0nderland"),
     ("password={}&user=alice", "w0nderland"), ("API_KEY: {}", "abcdef0123456789"), ("api_key = \"{}\"", "abcdef0123456789"),

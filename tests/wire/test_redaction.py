@@ -244,6 +244,7 @@ def test_private_keys_in_every_spelling(key: str) -> None:
         ({"headers": [{"name": "Authorization", "value": "Basic x1"}]}, None),
         ({"headers": {"Authorization": "ApiKey s3cret-1"}}, {"headers": {"Authorization": "ApiKey [redacted]"}}),
         ({"args": ["--token", "abcdef012345", "x"]}, {"args": ["--token", "[redacted]", "x"]}),
+        ({"password": 12345678, "max": 12345678}, {"password": 99999999, "max": 12345678}),
         ({"client_secret": "correct-horse"}, {"client_secret": "[redacted]"}),
         ({"token": "keyword", "apiKeySource": "ANTHROPIC_API_KEY", "max_tokens": 12345678}, None),
         ({"key": "Enter", "primary_key": "user_id_1", "password": None, "progressToken": "1234567890ab"}, None),

@@ -183,7 +183,11 @@ class Redactor:
                 elif hinted:
                     redacted = without(text, self.found(text))
                     in_key_block = secret_forms.KEY_BLOCK in text and secret_forms.begins_block(text)
-                if redacted != text:
+                if is_name and hinted and (digits := _NUMBER.match(line, match.end())) is not None:
+                    if secret_names.kind_of(raw) == "password":
+                        parts += (line[done : digits.start(1)], b"9" * len(digits[1]))
+                        done = digits.end()
+                elif redacted != text:
                     parts += (line[done:start], json.dumps(decoded(redacted))[1:-1].encode())
                     done = end
                 if key in _NAMES_OF_PAIRS:
@@ -202,6 +206,7 @@ class Redactor:
 
 
 _TEXT: Final = re.compile(rb'"([^"\\]*+(?:\\.[^"\\]*+)*+)"(\s*+:)?')
+_NUMBER: Final = re.compile(rb"\s*([0-9]{4,})(?=\s*[,}])")
 _NAMES_OF_PAIRS: Final = (b"name", b"key", b"header")
 _KEY_LINE: Final = re.compile(rb"[ +>-]?(?:[A-Za-z0-9+/=]{1,80}|[A-Za-z-]{1,20}: [^\n]{0,80}|)\n?")
 

@@ -37,7 +37,7 @@ _RUNS: Final[tuple[tuple[str, bytes, int], ...]] = (
     ("sk-", _W, 20), ("gsk_", _A, 20), ("xai-", _A, 20), ("hf_", _A, 30), ("r8_", _A, 30), ("pplx-", _A, 30),
     ("nvapi-", _W, 30), ("csk-", _A, 30), ("tgp_v1_", _W, 30), ("jina_", _W, 30), ("lsv2_pt_ lsv2_sk_", _W, 30),
     ("tvly-", _W, 20), ("pcsk_", _W, 30), ("apify_api_", _A, 30), ("e2b_", _X, 30),
-    ("fc-", _X, 32), ("AIza", _W, 35), ("AQ.A", _W, 36),
+    ("fc-", _X, 32), ("fw_", _A, 20), ("AIza", _W, 35), ("AQ.A", _W, 36),
     # git hosts
     ("ghp_ gho_ ghu_ ghs_ ghr_", b"A-Za-z0-9_", 30), ("github_pat_", b"A-Za-z0-9_", 22),
     ("glpat- glptt- gldt- glrt- glrtr- glcbt- glft- glimt- glagent- gloas- glsoat- glffct- glwt-", _D, 20),
@@ -64,6 +64,9 @@ _RUNS: Final[tuple[tuple[str, bytes, int], ...]] = (
     ("lin_api_ lin_oauth_", _A, 30), ("ntn_ secret_", _A, 40), ("figd_", _W, 30), ("sntrys_ sntryu_", _B, 30),
     ("glsa_ glc_", _B, 30), ("NRAK-", _A, 24), ("PMAK-", _W, 40), ("ops_eyJ", _W, 60), ("EAAB EAAC EAAG", _A, 80),
     ("sl.u. sl.", _W, 100),
+    # private keys in base64, as in the settings of kubectl
+    ("LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0t LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS "
+     "LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUg", b"A-Za-z0-9+/=", 40),
 )  # fmt: skip
 """How they begin, what follows, and how much of that at least."""
 
@@ -104,7 +107,7 @@ def _around(
     )
 
 
-def _is_pair(found: bytes) -> bool:
+def is_pair(found: bytes) -> bool:
     """Whether base64 says `user:password`."""
     bare = found.rstrip(b"=")
     try:
@@ -137,7 +140,7 @@ _OTHERS: Final[tuple[tuple[str, _Form], ...]] = (
     ("Bearer bearer BEARER", _around(
         rb"[Bb](?:earer|EARER)\s{1,4}", rb"[A-Za-z0-9._~+/=-]{16,4096}", holds=lambda found: not found.isdigit()
     )),
-    ("=Basic =basic =BASIC", _around(rb"[Bb](?:asic|ASIC)\s{1,4}", rb"[A-Za-z0-9+/=_-]{4,1024}", holds=_is_pair)),
+    ("=Basic =basic =BASIC", _around(rb"[Bb](?:asic|ASIC)\s{1,4}", rb"[A-Za-z0-9+/=_-]{4,1024}", holds=is_pair)),
     ("*Q~", _Form(
         re.compile(rb"(?<![\w~.-])[\w~.-]{3,5}Q~[\w~.-]{31,36}"),
         re.compile(rb"(?<![\w~.-])[\w~.-]{3,5}Q~[\w~.-]{0,36}\Z"),
@@ -168,6 +171,10 @@ _OTHERS: Final[tuple[tuple[str, _Form], ...]] = (
     ("=sshpass", _around(rb"\bsshpass\s{1,4}-p\s{0,4}" + _WORD, _ARGUMENT, holds=_is_written_out)),
     ("=mysql =mysqldump =mysqladmin =mysqlsh", _around(rb"\bmysql\w{0,10}\b[^\n|;&]{0,200}?\s-p" + _WORD, _ARGUMENT, holds=_is_written_out)),
     ("=redis-cli", _around(rb"\bredis-cli\b[^\n|;&]{0,200}?\s-a\s{1,4}" + _WORD, _ARGUMENT, holds=_is_written_out)),
+    ("=-passin =-passout =-pass", _around(rb"\s-pass(?:in|out)?\s{1,4}pass:", _ARGUMENT, holds=_is_written_out)),
+    ("=docker =podman", _around(
+        rb"\b(?:docker|podman)\s{1,4}login\b[^\n|;&]{0,200}?\s-p\s{1,4}" + _WORD, _ARGUMENT, holds=_is_written_out
+    )),
     ("=login", _around(rb"\blogin[ \t]{1,8}\S{1,100}\s{1,8}password[ \t]{1,8}", rb"[^\s\"'\\]{1,200}")),
     ("=Cookie =cookie =Set-Cookie =set-cookie", _around(
         rb"\b(?:[Ss]et-)?[Cc]ookie:\s{0,4}[^\s\"'\\=;]{1,80}=", rb"[^\n\r\"'\\]{6,4096}", holds=_is_written_out

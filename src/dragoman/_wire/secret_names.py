@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Literal
 
-from dragoman._wire.secret_forms import LONGEST, Span
+from dragoman._wire.secret_forms import LONGEST, Span, is_pair
 
-Kind = Literal["password", "secret", "token", "header"]
+Kind = Literal["password", "secret", "token", "header", "pair"]
+"""A header has a scheme before it, as Authorization does; a pair is base64 of `user:password`, as Docker keeps it."""
 
 _PARTS: Final = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
@@ -52,11 +53,17 @@ def kind_of(name: bytes) -> Kind | None:
         return _ONE_WORD[last]
     if last == b"key":
         return "token" if before in _KEYED or (before and name.isupper()) else None
+    if name == b"auth":
+        return "pair"
     if last in (b"auth", b"pat", b"creds") and ((name.isupper() and before) or name == b"_auth"):
         return "token"
     if last == b"string" and before == b"connection":
         return "password"
-    return "token" if parts[-3:] == [b"private", b"key", b"id"] or parts[-2:] == [b"key", b"base"] else None
+    return (
+        "token"
+        if parts[-3:] == [b"private", b"key", b"id"] or parts[-2:] in ([b"key", b"base"], [b"key", b"data"])
+        else None
+    )
 
 
 # --- values ------------------------------------------------------------------------------------------------
@@ -77,6 +84,8 @@ _DIGITS: Final = re.compile(rb"[0-9.,_]+\Z")
 
 def worth(kind: Kind, value: bytes, plain: bool = False) -> bool:
     """Whether a value beside such a name is a secret. `plain`: it was quoted, so it is no code."""
+    if kind == "pair":
+        return len(value) >= 8 and is_pair(value)
     if len(value) < (3 if kind == "password" else 6) or value.lower() in _NO_VALUES:
         return False
     if _PLACEHOLDER.match(value) or _PATH.match(value):
@@ -96,13 +105,13 @@ def worth(kind: Kind, value: bytes, plain: bool = False) -> bool:
 # --- in a text ---------------------------------------------------------------------------------------------
 
 _ENDS: Final = (
-    rb"passw(?:or)?d|passphrase|passcode|secret|token|key(?:_id|_base)?|authorization|auth|pass|pwd|pat|creds"
+    rb"passw(?:or)?d|passphrase|passcode|secret|token|key(?:_id|_base|-data|_data)?|authorization|auth|pass|pwd|pat|creds"
     rb"|connection[_ -]?string"
 )
 _NAME: Final = re.compile(
-    rb"(?P<word>(?:%b)[0-9]{0,2})(?=[\\\"'`\]\s:=])"
+    rb"(?P<word>(?:%b)[0-9]{0,2})(?=[\\\"'`\]\s:=>])"
     rb"(?P<close>\\{0,8}[\"'`])?\]?(?P<gap>[ \t]{0,4})"
-    rb"(?P<sep>(?::[ \t]{0,4}[a-z][a-z\[\]|. ]{0,30}?)?[ \t]{0,4}(?:=>|:=|={1,3}|:)(?!=)|)(?P<space>[ \t]{0,8})"
+    rb"(?P<sep>(?::[ \t]{0,4}[a-z][a-z\[\]|. ]{0,30}?)?[ \t]{0,4}(?:=>|:=|={1,3}|:|>)(?!=)|)(?P<space>[ \t]{0,8})"
     % _ENDS
 )
 _BEFORE: Final = re.compile(rb"[A-Za-z0-9_.-]{0,60}\Z")
@@ -126,7 +135,8 @@ _LAST_FOUR: Final = frozenset(
 )  # fmt: skip
 """How words end that may be names of secrets."""
 _WHOLE: Final = frozenset(
-    b"authorization Authorization AUTHORIZATION proxy-authorization Proxy-Authorization _auth".split()
+    b"authorization Authorization AUTHORIZATION proxy-authorization Proxy-Authorization _auth auth "
+    b"client-key-data".split()
 )
 
 
@@ -141,6 +151,11 @@ def spans(text: bytes, goes_on: bool = False) -> Iterator[Span]:
         before = _BEFORE.search(text, max(0, match.start() - 60), match.start())
         name = (before[0] if before is not None else b"") + text[match.start() : match.end("word")]
         is_flag = name.startswith(b"--") and not match["close"]
+        if (
+            match["sep"] == b">"
+            and text[match.end("word") - len(name) - 1 : match.end("word") - len(name)] != b"<"
+        ):
+            continue  # no element of XML
         kind = kind_of(name.lstrip(b"-.")) if match["sep"] or (is_flag and match["gap"]) else None
         if kind is not None:
             yield from _value(text, match, name, kind, goes_on)
@@ -164,15 +179,17 @@ def _value(text: bytes, match: re.Match[bytes], name: bytes, kind: Kind, goes_on
         at = start
     elif kind == "header" and (scheme := _SCHEME.match(text, at)) is not None:
         at = scheme.end()
-    tight = bool(match["sep"]) and match["sep"].strip() == b"=" and not match["gap"] and not match["space"]
+    tight = match["sep"].strip() in (b"=", b">") and not match["gap"] and not match["space"]
     shell = tight and name.isupper()
     found = (_SHELL if shell else _BARE).match(text, at)
     if found is None:
         return
     value, end = found[0].rstrip(b".:"), found.end()
-    if goes_on and end == len(text):
-        yield Span(at, end, sure=False)
+    if goes_on and (end == len(text) or (match["sep"] == b">" and text[end:] == b"<")):
+        yield Span(at, len(text), sure=False)
     after = text[end : end + 1]
+    if match["sep"] == b">" and text[end : end + 2] != b"</":
+        return
     if not shell and ((after in b"([" and after) or _EXPRESSION.match(value)):
         return  # a call, or a name of the program's own
     is_last = end == len(text) and not goes_on
