@@ -22,6 +22,7 @@ from dragoman._model.config import checked
 from dragoman._model.errors import AgentFailed, SessionNotFound, UsageError
 from dragoman._model.events import CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
+from dragoman._policy import trust
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
 from dragoman._runtime.host.host import Host
@@ -171,6 +172,7 @@ class Connection:
         if resume in self.sessions:
             raise UsageError(f"session {resume} is open already")
         run, where = self._run, self._where(checked("cwd", cwd))
+        self._check_trust(where)
         await self._ready()
         if self._locks is not None and resume is not None:
             await self._locks.acquire(resume)
@@ -186,6 +188,15 @@ class Connection:
         host = self._requests.hosts[id] = self._host(where)
         session = self.sessions[id] = Session(self, host, id, backlog=backlog)
         return session
+
+    def _check_trust(self, where: str) -> None:
+        """What was trusted for the connection's folder is not trusted anywhere else."""
+        own = trust.project_of(self._where())
+        elsewhere = os.path.commonpath((own, os.path.realpath(where))) != own
+        if self._run.plan.config.get("trusted") and elsewhere and not trust.is_trusted(where):
+            raise UsageError(
+                f"{where} is not trusted, and on this connection projects take part: give it a connection of its own"
+            )
 
     def _alone(self, prompt: str | None = None) -> Session:
         """The one session of a process that has no other. Its life is the connection's."""

@@ -309,7 +309,11 @@ def test_more_sessions_in_one_process() -> None:
     assert request["params"] == {
         **opening,
         "cwd": "/v",
-        "config": {"a": 1, "mcp_servers": {"s": {"url": "u", "http_headers": {"k": "v"}}}},
+        "config": {
+            "a": 1,
+            "projects": {"/v": {"trust_level": "untrusted"}},
+            "mcp_servers": {"s": {"url": "u", "http_headers": {"k": "v"}}},
+        },
     }
     wire.answer(request, {"thread": {"id": "second"}, "approvalPolicy": "never"})
     wire.say(c.OpenSession(cwd="/u", resume="old", id="r"))

@@ -52,9 +52,12 @@ class Commands:
         first = self.opening.get("params", {})
         params = {key: value for key, value in first.items() if key not in ("threadId", "excludeTurns")}
         params["cwd"] = command.cwd
+        config = {**first.get("config", {})}
+        # A folder that nothing is said of would be trusted as soon as Codex may write there.
+        config["projects"] = {command.cwd: {"trust_level": "untrusted"}, **config.get("projects", {})}
         if command.mcp_servers:
-            servers = {"mcp_servers": wording.mcp_config(command.mcp_servers)}
-            params["config"] = {**first.get("config", {}), **servers}
+            config["mcp_servers"] = wording.mcp_config(command.mcp_servers)
+        params["config"] = config
         if command.resume is None:
             return self._peer.request("thread/start", params, id=command.id)
         old = {key: value for key, value in params.items() if key not in ("ephemeral", "dynamicTools")}
