@@ -17,7 +17,7 @@ from dragoman._dialects.acp.counting import UsageRule
 from dragoman._dialects.acp.machine import Acp
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model.capabilities import Capability
-from dragoman._model.config import SessionConfig
+from dragoman._model.config import Approve, SessionConfig
 from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._wire.machine import StartOptions
@@ -39,6 +39,14 @@ _MODES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """What agents call the modes in which they ask, so that the policy answers, whose rules come first. Also where all is
 allowed: codex-acp asks a model if it is not told to ask us, and in read-only its commands can change nothing."""
+
+_MEANINGS: Final[Mapping[str, Approve]] = {
+    **dict.fromkeys(("default", "ask", "manual"), "ask"),
+    **dict.fromkeys(("autoEdit", "auto_edit", "acceptEdits", "accept-edits"), "edits"),
+    **dict.fromkeys(("yolo", "bypassPermissions", "full-access"), "all"),
+    "plan": "plan",
+}
+"""What agents' own modes mean in ours, where that is sure."""
 
 _IMPOSSIBLE: Final = {
     "output_schema": "Ask for it in the prompt",
@@ -174,6 +182,7 @@ def plan(config: SessionConfig, row: Row, command: list[str]) -> LaunchPlan:
         config=settings_shown(config),
         resume=config.resume,
         roots=opening.directories,
+        mode_meanings=_MEANINGS,
     )
 
 
@@ -199,6 +208,7 @@ def _opening(config: SessionConfig, row: Row) -> Opening:
         fork=config.fork,
         replay=bool(native.get("replay")),
         auth_method=native.get("auth_method"),
+        words=_MODES,
         modes=(str(mode),) if mode is not None else _MODES.get(config.approve, ()),
         mode_required=mode is not None or config.approve == "plan",
         model=config.model,

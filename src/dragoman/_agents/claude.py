@@ -97,6 +97,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
         config=settings_shown(config),
         resume=config.resume,
         session=new,
+        mode_meanings=claude_rules.MODES,
         granted=claude_rules.allowed(config.allowed_tools, "allowed_tools"),
     )
 

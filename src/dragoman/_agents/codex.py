@@ -109,6 +109,7 @@ def _app_plan(config: SessionConfig, program: str) -> LaunchPlan:
         cwd=config.cwd,
         capabilities=machine.capabilities,
         stop=APP_STOP,
+        mode_meanings={"untrusted": "ask", "default": "ask"},
         config=settings_shown(config),
         resume=config.resume,
     )

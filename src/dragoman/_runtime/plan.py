@@ -1,10 +1,12 @@
 """The plan: everything that must be known to start one run of an agent, speak with it and stop it."""
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
 from dragoman._model.capabilities import Capability
+from dragoman._model.config import Approve
 from dragoman._policy.rules import Rule
 from dragoman._wire.machine import Machine, StartOptions
 
@@ -52,6 +54,8 @@ class LaunchPlan(Struct, kw_only=True):
     """Directories beside `cwd` in which the host serves files and runs commands."""
     read_only: bool = False
     """The host changes nothing."""
+    mode_meanings: Mapping[str, Approve] = field(default_factory=dict)
+    """What the agent's own modes mean in ours."""
     granted: list[Rule] = field(default_factory=list)
     """What the agent may do unless a rule of a file says otherwise."""
     cli_version: str | None = None

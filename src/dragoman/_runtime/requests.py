@@ -69,7 +69,7 @@ class Requests:
 
     def __init__(self, run: Run, policy: Policy, handlers: Handlers) -> None:
         self._run = run
-        self._policy = policy
+        self.policy = policy
         self._handlers = handlers
         self.hosts: dict[str | None, Host] = {}
         """Those of the sessions, by id; under None that of a session which has the run to itself."""
@@ -111,7 +111,7 @@ class Requests:
     def _settled(self, request: PermissionRequest) -> Answer | None:
         """The answer that needs nobody to be asked. Whatever goes wrong here is a denial."""
         try:
-            return self._policy.decide(request).answer()
+            return self.policy.decide(request).answer()
         except Exception as error:
             log.exception("the policy failed on %s", request.tool)
             why = f"Denied: the policy failed with {type(error).__name__}."
@@ -156,7 +156,7 @@ class Requests:
         if not answer.remember:
             return
         try:
-            if not self._policy.remember(request, answer):
+            if not self.policy.remember(request, answer):
                 log.warning(
                     "the answer holds this once only: the call names nothing that a rule could be about"
                 )

@@ -17,8 +17,9 @@ from msgspec import structs
 from dragoman._model import commands
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer, AnswerQuestion, Command, Prompt, Reply, Response
+from dragoman._model.config import APPROVE_MODES, Approve
 from dragoman._model.content import ContentBlock
-from dragoman._model.errors import DragomanError, UsageError
+from dragoman._model.errors import DragomanError, Unsupported, UsageError
 from dragoman._model.events import CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._projections import published
@@ -37,6 +38,15 @@ from dragoman._runtime.streams import (
 
 if TYPE_CHECKING:
     from dragoman._runtime.connection import Connection
+
+_LOOSENESS: Final[dict[Approve, int]] = {
+    "plan": 0,
+    "never": 1,
+    "ask": 2,
+    "edits": 3,
+    "dangerous": 4,
+    "all": 5,
+}
 
 LAST_TURN: Final = 5.0
 """Seconds that a turn may take to end when its session is closed."""
@@ -227,7 +237,30 @@ class Session:
         return await self.send(commands.Interrupt())
 
     async def set_mode(self, mode: str) -> CommandEnded | None:
-        return await self.send(commands.SetMode(mode=mode))
+        """Change who is asked for what: by one of the approve modes, or by the agent's own name for a mode. The policy
+        goes along where it is known what that name means; if it becomes looser, then only when the agent has agreed.
+
+        Raises UsageError for a mode that there is not, and for a looser one where several sessions share a policy.
+        """
+        policy = self._connection._requests.policy
+        own = next((word for word in APPROVE_MODES if word == mode), None)
+        meant = own or self._run.plan.mode_meanings.get(mode)
+        looser = meant is not None and _LOOSENESS[meant] > _LOOSENESS[policy.mode]
+        if looser and self._id is not None:
+            raise UsageError(
+                f"the sessions of this connection share the mode {policy.mode}: it can only be stricter"
+            )
+        if meant is not None and not looser:
+            policy.mode = meant
+        try:
+            ended = await self.send(commands.SetMode(mode=mode))
+        except (Unsupported, UsageError):
+            if own is None or own == "plan" or self._run.exit is not None:
+                raise
+            ended = None  # it has no such mode, and asks as it did: the policy alone is another
+        if meant is not None and (ended is None or ended.ok):
+            policy.mode = meant
+        return ended
 
     async def set_model(self, model: str) -> CommandEnded | None:
         return await self.send(commands.SetModel(model=model))

@@ -59,7 +59,7 @@ class Commands:
         session = connection.sessions.get(connection.first or "") or connection.nobody()
         version = connection.agreement.version
         if isinstance(command, c.SetMode):
-            mode = opening.mode_id(session, command.mode) or command.mode
+            mode = opening.fitting_mode(session, command.mode, self.opening.words) or command.mode
             return [self._request(opening.set_mode(session, mode, version), command)]
         if isinstance(command, c.SetModel):
             return [self._request(opening.set_model(session, command.model, version), command)]
@@ -93,7 +93,9 @@ class Commands:
         if isinstance(command, c.Compact):
             return self._prompt(session, f"/compact {command.instructions or ''}".rstrip(), [])
         if isinstance(command, c.SetMode):
-            return opening.set_mode(session, opening.known_mode(session, command.mode), agreement.version)
+            return opening.set_mode(
+                session, opening.known_mode(session, command.mode, self.opening.words), agreement.version
+            )
         if isinstance(command, c.SetModel):
             if not session.choices.models:
                 raise self._unsupported(command.needs, "It names no models")

@@ -1,5 +1,6 @@
 """How a conversation is opened: initialize in the shapes of both versions, then a session and its settings."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from msgspec import Struct, field
@@ -37,6 +38,8 @@ class Opening(Struct, kw_only=True):
     replay: bool = False
     """Have the history of `resume` played back."""
     auth_method: str | None = None
+    words: Mapping[str, tuple[str, ...]] = {}
+    """Our words for modes, and what agents call those that fit."""
     modes: tuple[str, ...] = ()
     """The first of these that the agent has."""
     mode_required: bool = False
@@ -152,9 +155,16 @@ def mode_id(session: Session, mode: str) -> str | None:
     return None
 
 
-def known_mode(session: Session, mode: str) -> str:
-    """The id of a mode. Raises UsageError if the session has no such mode."""
-    id = mode_id(session, mode)
+def fitting_mode(session: Session, mode: str, words: Mapping[str, tuple[str, ...]]) -> str | None:
+    """The id of a mode, by the agent's name for it or by one of our own; None if the session has none that fits."""
+    names = (mode, *words.get(mode, ()))
+    return next((id for name in names if (id := mode_id(session, name)) is not None), None)
+
+
+def known_mode(session: Session, mode: str, words: Mapping[str, tuple[str, ...]]) -> str:
+    """The id of a mode, by the agent's name for it or by one of our own. Raises UsageError if the session has no such
+    mode."""
+    id = fitting_mode(session, mode, words)
     if id is None:
         modes = ", ".join(known.id for known in session.choices.modes) or "none"
         raise UsageError(f"this agent has no mode {mode!r}; it has: {modes}")

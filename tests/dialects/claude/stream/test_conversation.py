@@ -282,7 +282,7 @@ class TestCommands:
             (c.SetMode(id="k", mode="plan"), {"subtype": "set_permission_mode", "mode": "plan"}, "set_mode"),
             (
                 c.SetMode(id="k", mode="edits"),
-                {"subtype": "set_permission_mode", "mode": "acceptEdits"},
+                {"subtype": "set_permission_mode", "mode": "default"},
                 "set_mode",
             ),
             (c.SetModel(id="k", model="haiku"), {"subtype": "set_model", "model": "haiku"}, "set_model"),

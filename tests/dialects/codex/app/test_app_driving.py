@@ -247,7 +247,7 @@ def test_an_interrupt_reaches_subagents_too() -> None:
         (
             c.SetMode(mode="all"),
             "thread/settings/update",
-            {"approvalPolicy": "never", "sandboxPolicy": {"type": "dangerFullAccess"}},
+            {"approvalPolicy": "untrusted", "sandboxPolicy": {"type": "dangerFullAccess"}},
             "set_mode",
         ),
         (

@@ -19,13 +19,11 @@ from dragoman._wire.ledger import Ledger
 
 INITIALIZE: Final = "initialize"
 MODES: Final[dict[str, str]] = {
-    "ask": "default",
-    "edits": "acceptEdits",
-    "all": "bypassPermissions",
-    "never": "dontAsk",
+    **dict.fromkeys(("ask", "dangerous", "edits", "all", "never"), "default"),
     **{mode: mode for mode in ("default", "acceptEdits", "bypassPermissions", "plan", "dontAsk", "auto")},
 }
-"""Our words for permission modes, and the CLI's own. 2.1.197 takes any string, so they are checked here."""
+"""Our words for permission modes, in which it asks and the policy answers, and the CLI's own. 2.1.197 takes any string,
+so they are checked here."""
 
 OPTIONS: Final = {"max_thinking_tokens": "set_max_thinking_tokens", "title": "rename_session"}
 """What SetOption can set, and by which request."""

@@ -18,7 +18,7 @@ _MODES: Final[dict[str, dict[str, Any]]] = {
     "ask": {"approvalPolicy": "untrusted"},
     "edits": {"approvalPolicy": "untrusted"},
     "dangerous": {"approvalPolicy": "untrusted"},
-    "all": {"approvalPolicy": "never", "sandboxPolicy": {"type": "dangerFullAccess"}},
+    "all": {"approvalPolicy": "untrusted", "sandboxPolicy": {"type": "dangerFullAccess"}},
     "never": {"approvalPolicy": "never", "sandboxPolicy": {"type": "readOnly"}},
 }
 """Codex's own `never` asks nobody and goes on; ours denies what would be asked: what may not be done must not work.
