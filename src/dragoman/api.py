@@ -30,7 +30,7 @@ from dragoman._wire.redaction import Redactor, secrets_in
 
 __all__ = ["Result", "ask", "connect", "open"]
 
-log = logging.getLogger("dragoman")
+_log = logging.getLogger("dragoman")
 _told: set[tuple[str, str]] = set()
 """The agents and folders of which it was said that they are not trusted."""
 
@@ -227,7 +227,7 @@ def _trusted(agent: Agent, folder: str) -> bool:
         _told.add((agent.name, folder))
         what = ", ".join(f"{agent.project_files[name]} ({name})" for name in brought)
         how = "goes on without" if agent.held_back else "cannot be kept from"
-        log.warning(
+        _log.warning(
             "%s is not trusted: %s %s its %s; `dragoman trust` changes that", folder, agent.name, how, what
         )
     return False
