@@ -21,7 +21,7 @@ def test_no_generated_line_gets_around_a_rule() -> None:
 
 
 def without_the_second_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shell, "_same", lambda text, reading: True)
+    monkeypatch.setattr(shell, "_agreed", lambda text, reading: [])
 
 
 def without_the_checks_of_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:

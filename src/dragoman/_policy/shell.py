@@ -61,10 +61,8 @@ def read(text: str) -> ShellLine:
         reading.line(text, depth=0)
     except Exception:  # a tree with errors in it may have any shape, and nobody's line may end a run
         reading.hidden = True
-    plain = shell_plain.plain(text) if reading.plain and not reading.hidden and reading.exact else None
-    if plain is None or not plain.commands or plain.commands != reading.commands:
-        return reading.result(sure=False)
-    return reading.result(sure=True, reads=plain.reads)
+    reads = _agreed(text, reading) if reading.plain and not reading.hidden and reading.exact else None
+    return reading.result(sure=reads is not None, reads=reads or ())
 
 
 def read_argv(words: Sequence[str]) -> ShellLine:
@@ -89,6 +87,12 @@ def script(text: str) -> str:
     if wrapped is None:
         return text
     return "".join(single or double or bare for single, double, bare in _QUOTED.findall(wrapped[1]))
+
+
+def _agreed(text: str, reading: "_Reading") -> list[str] | None:
+    """The files that are read by `<`, if the plain reader finds the same commands; None if it does not."""
+    plain = shell_plain.plain(text)
+    return plain.reads if plain is not None and plain.commands and plain.commands == reading.commands else None
 
 
 class _Reading:
