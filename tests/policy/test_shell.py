@@ -314,6 +314,13 @@ def test_nothing_raises(text: str) -> None:
     script(text)
 
 
+def test_a_failure_of_the_reader_hides_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shell.shell_tree, "tree", lambda text: 1 / 0)
+    for line in (shell.read.__wrapped__("ls"), read_argv(["sh", "-c", "ls"])):
+        assert line.hidden
+        assert not line.sure
+
+
 def test_the_grammar_is_loaded_only_for_a_line_that_is_read() -> None:
     code = "import sys; from dragoman._policy import policy, rules, shell; print(*sys.modules); shell.read('ls'); print(*sys.modules)"
     before, after = subprocess.run(

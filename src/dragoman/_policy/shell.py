@@ -8,7 +8,8 @@ what it cannot see is *hidden*: a name that cannot be read, text that is fed to 
 import os.path
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Final
 
@@ -57,10 +58,8 @@ class ShellLine(Struct, frozen=True):
 def read(text: str) -> ShellLine:
     """A line for a POSIX shell, taken apart. Never raises."""
     reading = _Reading()
-    try:
+    with _no_end(reading):
         reading.line(text, depth=0)
-    except Exception:  # a tree with errors in it may have any shape, and nobody's line may end a run
-        reading.hidden = True
     reads = _agreed(text, reading) if reading.plain and not reading.hidden and reading.exact else None
     return reading.result(sure=reads is not None, reads=reads or ())
 
@@ -68,9 +67,19 @@ def read(text: str) -> ShellLine:
 def read_argv(words: Sequence[str]) -> ShellLine:
     """A program and its arguments, run without a shell."""
     reading = _Reading()
-    if words:
-        reading.command([literal(word) for word in words], (), depth=0)
+    with _no_end(reading):
+        if words:
+            reading.command([literal(word) for word in words], (), depth=0)
     return reading.result(bool(words) and not reading.hidden and reading.exact)
+
+
+@contextmanager
+def _no_end(reading: "_Reading") -> Iterator[None]:
+    """A tree with errors in it may have any shape, and nobody's line may end a run."""
+    try:
+        yield
+    except Exception:
+        reading.hidden = True
 
 
 def words(text: str) -> list[str]:
@@ -141,7 +150,6 @@ class _Reading:
                 self.template = self.template or word.template
         runs = Runs()
         for word in found.assigned:
-            self._seen(word)
             runs.assigned(word)
         self._lines([*found.lines, *runs.lines], depth)
         if found.odd or _CONTROL.search(text):
