@@ -95,6 +95,7 @@ def _enter(place: Path) -> bool:
     root = os.getuid() == 0
     alone = bool(libc.unshare(sum(NEW.values()) | (0 if root else NEW_USER)) == 0)
     libc.prctl(38, 1, 0, 0, 0)  # no new privileges
+    libc.prctl(36, 1, 0, 0, 0)  # what a line leaves behind becomes ours
     if alone:
         libc.mount(b"none", b"/", None, 0x4000 | 0x40000, None)  # private, all below
         libc.mount(b"jail", os.fsencode(place), b"tmpfs", 0, b"size=8m")
@@ -151,29 +152,28 @@ def _run(text: str, home: Path, path: Path) -> None:
         setsid=True,
     )
     os.close(nothing)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
-        os.waitpid(process, 0)
-        if os.getpid() == 1:  # background jobs may end by themselves
-            signal.setitimer(signal.ITIMER_REAL, 0.2)
-            _reap()
-    except _TooLong:
-        pass
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    _wait(SECONDS, process)
+    _wait(0.2)  # background jobs may end by themselves
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if os.getpid() == 1:
             os.kill(-1, signal.SIGKILL)
         else:
             os.killpg(process, signal.SIGKILL)
-    _reap()
+    _wait(1.0)
 
 
-def _reap() -> None:
-    """Waits for whatever the line has left behind."""
-    with contextlib.suppress(ChildProcessError):
-        while True:
+def _wait(seconds: float, process: int | None = None) -> None:
+    """Waits for a process, or for all that there are, but not for ever."""
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        if process is not None:
+            os.waitpid(process, 0)
+        while process is None:
             os.waitpid(-1, 0)
+    except (_TooLong, ChildProcessError):
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _read(path: Path) -> bytes:
