@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman._policy import shell
+from dragoman._policy import shell, shell_table
 from dragoman._policy.shell import ShellLine, read, read_argv, script, words
 
 
@@ -328,3 +329,25 @@ def test_the_grammar_is_loaded_only_for_a_line_that_is_read() -> None:
     ).stdout.splitlines()
     assert "tree_sitter" not in before.split()
     assert "tree_sitter" in after.split()
+
+
+def test_every_name_stands_in_the_table_once() -> None:
+    table = shell_table.table()
+    rows = [*table.wrapper, table.shell, *table.interpreter, *table.carrier]
+    names = Counter(name for row in rows for name in row.names)
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("row", shell_table.table().wrapper, ids=lambda row: row.names[0])
+def test_every_wrapper_is_looked_through(row: shell_table.Wrapper) -> None:
+    """Bare, and with an option that nobody knows: then the name is hidden at least."""
+    before = " x" * min(row.before, 1)
+    for name in row.names:
+        for text in (
+            f"{name}{before} rm y",
+            f"{name} --no-such-option{before} rm y",
+            f"{name} -@{before} rm y",
+        ):
+            line = read(text)
+            assert found(line) or line.hidden
+            assert not line.sure
