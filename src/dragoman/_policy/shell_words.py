@@ -15,6 +15,8 @@ _ESCAPE: Final = re.compile(
     re.S,
 )
 _LETTERS: Final = dict(zip(b"abeEfnrtv\\'\"?", b"\a\b\033\033\f\n\r\t\v\\'\"?", strict=True))
+_ESCAPED: Final = re.compile(rb"\\((?:[\xc0-\xff][\x80-\xbf]*|.)?)", re.S)
+_EXPANDS: Final = re.compile(rb"\$[\w{(\[@*#?!$-]")
 _PLAIN: Final = re.compile(rb"[^\s;&|<>()`'\"\\$*?\[\]{},~]+")
 _BREAKS: Final = frozenset(b" \t\n\r\v\f;&|<>()`")
 _OPEN, _COMMA, _CLOSE, _UNKNOWN = "\ue000", "\ue001", "\ue002", "\ue003"
@@ -97,22 +99,21 @@ class _Reading:
             self.pattern.append(found[0].decode(errors="replace"))
             return found.end()
         char = source[at : at + 1]
-        if found := _SINGLE.match(source, at) or None:
+        if found := _SINGLE.match(source, at):
             self._quoted_part(found[1])
             return found.end()
-        if char == b"\\":
-            self._quoted_part(source[at + 1 : at + 2])
-            self.odd = self.odd or at + 1 == len(source) or source[at + 1 : at + 2] == b"\n"
-            return at + 2
+        if found := _ESCAPED.match(source, at):
+            self._quoted_part(found[1])
+            self.odd = self.odd or found[1] in (b"", b"\n")
+            return found.end()
         if found := _ANSI.match(source, at):
             self._quoted_part(_decoded(found[1]))
             self.odd = self.odd or b"\0" in _decoded(found[1])
             return found.end()
         if char == b'"' or source.startswith(b'$"', at):
             return self._double(at + (1 if char == b'"' else 2))
-        if char == b"$":  # one that expands nothing; the grammar shows those that do
-            self.odd = self.odd or bool(re.match(rb"[\w{(\[@*#?!$'-]", source[at + 1 : at + 2]))
-        self.odd = self.odd or char[0] in _BREAKS or char in (b"'", b"`")
+        # An expansion that the grammar does not show, or what would end a word.
+        self.odd = self.odd or bool(_EXPANDS.match(source, at)) or char[0] in _BREAKS or char == b"'"
         self._active(char, at)
         return at + 1
 
@@ -137,6 +138,7 @@ class _Reading:
                 at += 2
             else:
                 self.odd = self.odd or source[at : at + 1] == b"`" or source[at : at + 2] == b"\\\n"
+                self.odd = self.odd or bool(_EXPANDS.match(source, at))
                 part += source[at : at + 1]
                 at += 1
         self._quoted_part(bytes(part))
