@@ -35,6 +35,11 @@ KINDS: dict[str, list[str]] = {
         "-c",
         "echo up; for n in $(seq 1000); do sh -c 'sleep 600 & sleep 600' & sleep 0.005; done",
     ],
+    "a stopper": [
+        "sh",
+        "-c",
+        r"kill -STOP $(sed -n 's/^PPid:\t//p' /proc/$PPID/status); trap '' TERM; echo up; sleep 600",
+    ],
     "another one of us": [sys.executable, "-W", "ignore", str(DOOMED), ".", "agent", "sh", "-c", DAEMON],
 }
 

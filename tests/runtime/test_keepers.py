@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,16 @@ async def ended(child: Child) -> None:
 
 
 def launchers() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if launcher.SCRIPT in child.cmdline()]
+    found = []
+    for child in psutil.Process().children():
+        with suppress(psutil.ZombieProcess):
+            found += [child] if launcher.SCRIPT in child.cmdline() else []
+    return found
+
+
+def discard() -> None:
+    if launcher._ours._launcher is not None:
+        launcher._ours._discard(launcher._ours._launcher)
 
 
 @pytest.fixture(params=["kept", "plain"])
@@ -165,6 +175,41 @@ async def test_a_keeper_that_was_killed(monkeypatch: pytest.MonkeyPatch) -> None
         await child.reap()
         await ended(child)
     assert (child.code, child.signal) == (None, None)
+    program.wait(DEADLINE)
+
+
+async def test_a_keeper_or_launcher_that_was_stopped_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent may stop them, having the rights that they have."""
+    child = started(*SLEEPS)
+    [parent] = launchers()
+    [keeping] = parent.children()
+    for small in (parent, keeping):
+        small.suspend()
+    other = started("/bin/true")
+    with anyio.fail_after(DEADLINE):
+        await ended(other)
+        await child.end()
+    assert child.signal == "SIGTERM"
+    child.close()
+
+
+async def test_a_keeper_that_is_stopped_again_and_again_is_done_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    child = started(*SLEEPS)
+    program = psutil.Process(child.pid)
+    keeping = program.parent()
+    assert keeping is not None
+    monkeypatch.setattr(launcher, "END_LIMIT", 0.1)
+    real = signal.pidfd_send_signal
+
+    def never_goes_on(pidfd: int, number: int) -> None:
+        if number != signal.SIGCONT:
+            real(pidfd, number)
+
+    monkeypatch.setattr(signal, "pidfd_send_signal", never_goes_on)
+    keeping.suspend()
+    await ended(child)
     program.wait(DEADLINE)
 
 
@@ -347,10 +392,10 @@ async def test_one_launcher_serves_all_and_another_follows_it() -> None:
 async def test_a_launcher_that_cannot_be_started_is_done_without(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    launcher._ours._discard()
+    discard()
     monkeypatch.setattr(launcher, "SCRIPT", executable(tmp_path / "keeper.py", "raise SystemExit(1)"))
     child = started("sh", "-c", "exit 5")
-    launcher._ours._discard()
+    discard()
     await child.reap()
     assert child.code == 5
     assert "no launcher can be started" in caplog.text
@@ -360,6 +405,7 @@ async def test_a_launcher_that_cannot_be_started_is_done_without(
 async def test_a_launcher_that_does_not_answer_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     await ended(started("/bin/true"))
     [stopped] = launchers()
+    monkeypatch.setattr(signal, "SIGCONT", 0)
     stopped.suspend()
     launcher._ours._launcher._door.settimeout(0.2)  # type: ignore[union-attr]
     monkeypatch.setattr(launcher, "START_LIMIT", 0.2)
@@ -374,7 +420,7 @@ async def test_a_launcher_that_does_not_answer_is_replaced(monkeypatch: pytest.M
 
 
 def test_threads_share_it(anyio_backend_name: str) -> None:
-    launcher._ours._discard()
+    discard()
     codes: list[int | None] = []
 
     async def work() -> None:
@@ -415,7 +461,7 @@ async def test_a_process_that_we_fork_has_its_own_and_cannot_touch_ours(forked: 
             assert len(launchers()) == 1
             own.kill()
             own.close()
-            launcher._ours.close()
+            launcher._ours.forget()
             status = 0
         finally:
             os._exit(status)
@@ -448,7 +494,8 @@ os._exit(7)
 
 def open_things() -> tuple[int, int, int]:
     gc.collect()
-    return len(os.listdir("/proc/self/fd")), threading.active_count(), len(psutil.Process().children())
+    threads = [thread for thread in threading.enumerate() if not thread.name.startswith("Trio thread")]
+    return len(os.listdir("/proc/self/fd")), len(threads), len(psutil.Process().children())
 
 
 async def test_nothing_is_used_up() -> None:
@@ -464,4 +511,5 @@ async def test_nothing_is_used_up() -> None:
             with pytest.raises(SpawnFailed):
                 started("/nowhere/agent")
     assert kept_after(DEADLINE) == []
-    assert open_things() == before
+    after = open_things()
+    assert [now - then for now, then in zip(after, before, strict=True) if now > then] == []

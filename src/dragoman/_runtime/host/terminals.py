@@ -100,9 +100,9 @@ def executed(command: str, args: Sequence[str], env: Mapping[str, str], cwd: str
 
 
 def _most() -> int:
-    """How many terminals a session may have open: each takes two of the files that our process may have."""
+    """How many terminals a session may have open: each takes three of the files that our process may have."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return 4096 if files == resource.RLIM_INFINITY else min(files // 8, 4096)
+    return 4096 if files == resource.RLIM_INFINITY else min(files // 12, 4096)
 
 
 class Terminal:

@@ -52,7 +52,8 @@ Row = tuple[int, int]
 
 
 def launch(owner: int) -> None:
-    """Fork a keeper for each order that comes through the socket which is our stdin, as long as the owner lives."""
+    """Fork a keeper for each order that comes through the socket which is our stdin, as long as the owner lives; then
+    see to it that the keepers do what they are there for."""
     door = socket.socket(fileno=0)
     ended = hear_signals()
     life = os.pidfd_open(owner)
@@ -61,7 +62,8 @@ def launch(owner: int) -> None:
     gc.freeze()  # so that keepers go on sharing this memory
     poll = _poll(0, ended, life)
     keepers: set[int] = set()
-    while True:
+    needed = True
+    while needed or keepers:
         ready = {fd for fd, _ in poll.poll()}
         if ended in ready:
             _empty(ended)
@@ -71,12 +73,16 @@ def launch(owner: int) -> None:
         if 0 in ready:
             said, fds = _received(door)
             if not said:
-                break
-            if len(fds) == ORDER:
-                keepers.add(_fork(fds, life, ended))
+                poll.unregister(0)
+                needed = False
+            elif len(fds) == ORDER and (pid := _fork(fds, life, ended)):
+                keepers.add(pid)
             for fd in fds:
                 os.close(fd)
-    while _bury(keepers):
+    until = time.monotonic() + LONG
+    while _bury(keepers) or (keepers and time.monotonic() < until):
+        for pid in keepers:
+            _kill(pid, signal.SIGCONT)  # somebody may have stopped it
         time.sleep(LOOK)
 
 
@@ -92,7 +98,7 @@ def _received(door: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def _fork(fds: list[int], life: int, ended: int) -> int:
-    """The pid of a new keeper; 0 if there can be none."""
+    """The pid of a new keeper, or 0: there can be none."""
     try:
         pid = os.fork()
     except OSError as error:
@@ -133,12 +139,13 @@ class Keeper:
 
     It is told `signal N` (for the program alone), `end SECONDS` (for all: so long they are asked before they are
     made to), `leave` (the program may have left something running: only bury it). It tells `started PID` or
-    `failed ERRNO WHY`, and `exited CODE`; its own end means that nobody is left."""
+    `failed ERRNO WHY`, and `exited CODE`; its own end means that nobody is left, or that the launcher takes over."""
 
     def __init__(self, fds: list[int], life: int) -> None:
         self._control = socket.socket(fileno=fds[0])
         self._here, *self._streams = fds[1:]
         self._life = life
+        self._launcher = os.getppid()
         self._program = 0
         """Its pid, until its end was heard of."""
         self._heard = b""
@@ -169,9 +176,17 @@ class Keeper:
         os.chdir("/")
         for fd in (self._here, *self._streams):
             os.close(fd)
-        self._tell(b"started %d\n" % self._program)
+        self._introduce()
         self._control.setblocking(False)
         return True
+
+    def _introduce(self) -> None:
+        """Tell that the program was started, and give the owner our pidfd: we may be stopped by somebody."""
+        us = os.pidfd_open(os.getpid())
+        files = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [us]))
+        with suppress(OSError):
+            self._control.sendmsg([b"started %d\n" % self._program], [files], socket.MSG_NOSIGNAL)
+        os.close(us)
 
     def _request(self) -> bytes:
         """What shall be started: argv, environment, directory, as the owner marshalled them."""
@@ -196,9 +211,7 @@ class Keeper:
     def _listen(self, ready: set[int]) -> None:
         if self._ended in ready:
             _empty(self._ended)
-        if self._life in ready:
-            self._orphaned()
-        elif self._control.fileno() in ready:
+        if self._control.fileno() in ready:  # first: the owner's last word may be to leave all as it is
             try:
                 chunk = self._control.recv(4096)
             except OSError:
@@ -208,6 +221,8 @@ class Keeper:
                 self._obey(line.split())
             if not chunk:
                 self._orphaned()
+        if self._life in ready:
+            self._orphaned()
 
     def _obey(self, order: list[bytes]) -> None:
         if order[0] == b"signal" and self._program:
@@ -222,6 +237,8 @@ class Keeper:
         if self._control.fileno() >= 0:
             self._deaf()
             self._end(GRACE)
+        if os.getppid() == self._launcher:
+            _kill(self._launcher, signal.SIGCONT)  # somebody may have stopped it
 
     def _end(self, grace: float) -> None:
         deadline = time.monotonic() + grace

@@ -8,6 +8,7 @@ import logging
 import marshal
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -30,7 +31,7 @@ Started: TypeAlias = "Kept | Plain"
 log = logging.getLogger("dragoman")
 
 SCRIPT: Final = os.path.join(os.path.dirname(__file__), "keeper.py")
-START_LIMIT: Final = 60.0
+START_LIMIT: Final = 20.0
 """Seconds that a start may take."""
 END_LIMIT: Final = 5.0
 """Seconds after SIGKILL in which the end of all is waited for."""
@@ -85,13 +86,15 @@ def _system_can() -> bool:
 class Kept:
     """A program that has a keeper."""
 
-    def __init__(self, control: socket.socket, pid: int, heard: bytes) -> None:
+    def __init__(self, control: socket.socket, keeper: int, pid: int, heard: bytes) -> None:
         self.pid = pid
         self.status: int | None = None
         """What it exited with; negative: the signal that ended it; None while it runs, or if nobody knows."""
         self.over = False
         """Nobody is left of all that it started."""
         self._control = control
+        self._keeper = keeper
+        """Its pidfd."""
         self._heard = b""
         self._ear = anyio.Lock()
         self._take(heard)
@@ -105,11 +108,11 @@ class Kept:
         self._tell(f"signal {number}")
 
     async def end(self, grace: float) -> None:
-        """End it with all it started: they are asked, and after these seconds made to. Whom SIGKILL does not end is
-        left to the keeper."""
+        """End it with all it started: they are asked, and after these seconds made to."""
         self._tell(f"end {grace}")
         with anyio.move_on_after(grace + END_LIMIT):
             await self._listen(lambda: False)
+        self._hand_over()
 
     def kill(self, limit: float) -> None:
         """The same at once, and without a loop. Waits for their end, so many seconds at most."""
@@ -120,6 +123,12 @@ class Kept:
             poll.register(self._control, select.POLLIN)
             if poll.poll(left * 1000):
                 self._hear()
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        """A keeper that has not done it by now (somebody stops it again and again) leaves it to the launcher."""
+        if not self.over:
+            self._signal_keeper(signal.SIGKILL)
 
     def close(self) -> None:
         """Have no more to do with it: what it left running may stay."""
@@ -129,6 +138,9 @@ class Kept:
     def forget(self) -> None:
         self.over = True
         self._control.close()
+        if self._keeper >= 0:
+            os.close(self._keeper)
+            self._keeper = -1
 
     async def _listen(self, enough: Callable[[], bool]) -> None:
         """Hear what the keeper says until that is enough, or there is no more. One listens at a time, for all."""
@@ -155,8 +167,14 @@ class Kept:
                 self.status = int(rest)
 
     def _tell(self, order: str) -> None:
+        self._signal_keeper(signal.SIGCONT)  # somebody may have stopped it
         with suppress(OSError):  # it is gone, as is all that it kept
             self._control.send(order.encode() + b"\n", socket.MSG_NOSIGNAL)
+
+    def _signal_keeper(self, number: int) -> None:
+        if self._keeper >= 0:
+            with suppress(OSError):
+                signal.pidfd_send_signal(self._keeper, number)
 
 
 class _Gone(Exception):
@@ -184,6 +202,7 @@ class _Launcher:
     def start(self, request: bytes, fds: list[int]) -> Kept:
         control, theirs = socket.socketpair()
         control.settimeout(START_LIMIT)
+        self._popen.send_signal(signal.SIGCONT)  # somebody may have stopped it
         try:
             try:
                 with theirs:
@@ -191,12 +210,12 @@ class _Launcher:
                     files = (socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)
                     self._door.sendmsg([b"+"], [files], socket.MSG_NOSIGNAL)
                 control.sendall(len(request).to_bytes(8, "big") + request, socket.MSG_NOSIGNAL)
-                said, more = _first_line(control)
+                said, keeper, more = _first_line(control)
             except (BrokenPipeError, ConnectionResetError) as error:
                 raise _Gone from error
             word, _, rest = said.partition(" ")
             if word == "started":
-                return Kept(control, int(rest), more)
+                return Kept(control, keeper, int(rest), more)
             number, _, why = rest.partition(" ")
             raise OSError(int(number), why) if int(number) else ValueError(why)
         except BaseException:
@@ -205,37 +224,44 @@ class _Launcher:
 
     def kill(self) -> None:
         """It does not answer. What it has started goes on."""
-        self._popen.kill()
-        self.close()
-
-    def close(self) -> None:
-        """It is needed no more; what it has started goes on."""
         self._door.close()
+        self._popen.kill()
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(1.0)
 
+    def retire(self) -> None:
+        """It is to start nothing more, and ends when its keepers have: at once, if it has none."""
+        self._door.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._popen.wait(0.1)
+
+    def has_ended(self) -> bool:
+        return self._popen.poll() is not None
+
     def forget(self) -> None:
-        """It is another process'."""
+        """It is no longer ours to bury."""
         self._door.close()
         self._popen.returncode = 0
 
 
 class _Ours:
-    """What is ours: the launcher, if one was begun, and who was started."""
+    """What is ours: the launcher, if one was begun, those before it, and who was started."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._launcher: _Launcher | None = None
+        self._retired: list[_Launcher] = []
         self._kept: WeakSet[Kept] = WeakSet()
 
     def start(self, request: bytes, fds: list[int]) -> Kept:
+        launcher = self._begun()
         try:
-            kept = self._begun().start(request, fds)
+            kept = launcher.start(request, fds)
         except _Gone:  # somebody has killed it
-            self._discard()
+            self._discard(launcher)
             kept = self._begun().start(request, fds)
         except TimeoutError:
-            self._discard()
+            self._discard(launcher)
             raise
         self._kept.add(kept)
         return kept
@@ -243,8 +269,10 @@ class _Ours:
     def _begun(self) -> _Launcher:
         """The launcher. It passes on what we would: where that has changed, another one is begun."""
         with self._lock:
+            self._retired = [old for old in self._retired if not old.has_ended()]
             if self._launcher is not None and self._launcher.surroundings != _surroundings():
-                self._launcher.close()
+                self._launcher.retire()
+                self._retired.append(self._launcher)
                 self._launcher = None
             if self._launcher is None:
                 try:
@@ -253,35 +281,40 @@ class _Ours:
                     raise _Gone from error
             return self._launcher
 
-    def _discard(self) -> None:
+    def _discard(self, launcher: _Launcher) -> None:
         with self._lock:
-            if self._launcher is not None:
-                self._launcher.kill()
+            if self._launcher is launcher:
                 self._launcher = None
+                launcher.kill()
 
     def forget(self) -> None:
-        """In a process that was forked from ours: it shall neither use what is ours nor keep it from ending."""
+        """In a process that was forked from ours, which shall neither use what is ours nor keep it from ending; and
+        when ours ends."""
+        for launcher in (self._launcher, *self._retired):
+            if launcher is not None:
+                launcher.forget()
+
+    def start_anew(self) -> None:
+        self.forget()
         for kept in self._kept:
             kept.forget()
-        if self._launcher is not None:
-            self._launcher.forget()
         self.__init__()  # type: ignore[misc]
 
-    def close(self) -> None:
-        if self._launcher is not None:
-            self._launcher.close()
 
-
-def _first_line(control: socket.socket) -> tuple[str, bytes]:
-    """How the start went, and what the keeper has said since."""
-    said = b""
+def _first_line(control: socket.socket) -> tuple[str, int, bytes]:
+    """How the start went, the keeper's pidfd, and what it has said since."""
+    fds = array("i", [-1])
+    said, extra, _, _ = control.recvmsg(4096, socket.CMSG_LEN(fds.itemsize), socket.MSG_CMSG_CLOEXEC)
+    for level, kind, data in extra:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            fds = array("i", data)
     while b"\n" not in said:
         chunk = control.recv(4096)
         if not chunk:
             raise ConnectionResetError
         said += chunk
     line, _, more = said.partition(b"\n")
-    return line.decode(), more
+    return line.decode(), fds[0], more
 
 
 def _surroundings() -> tuple[object, ...]:
@@ -298,6 +331,5 @@ def _read(name: str) -> bytes:
 
 
 _ours = _Ours()
-atexit.register(_ours.close)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_ours.forget)
+atexit.register(_ours.forget)
+os.register_at_fork(after_in_child=_ours.start_anew)
