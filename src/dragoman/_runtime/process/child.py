@@ -14,7 +14,7 @@ from dragoman._runtime.process.pipes import Stdin, pipe
 
 SWEEP_GRACE: Final = 1.0
 """Seconds in which those who are asked to end may do so, before they are made to."""
-KILL_LIMIT: Final = 1.0
+KILL_LIMIT: Final = 2.0
 """Seconds that a kill is waited for where nothing else can go on meanwhile."""
 
 

@@ -35,6 +35,7 @@ START_LIMIT: Final = 20.0
 """Seconds that a start may take."""
 END_LIMIT: Final = 5.0
 """Seconds after SIGKILL in which the end of all is waited for."""
+LOOK: Final = 0.1
 NEEDED: Final = ("LD_LIBRARY_PATH",)
 """What a Python may need of the environment to start."""
 PASSED_ON: Final = (
@@ -112,23 +113,27 @@ class Kept:
         self._tell(f"end {grace}")
         with anyio.move_on_after(grace + END_LIMIT):
             await self._listen(lambda: False)
-        self._hand_over()
+        if not self.over:
+            self._hand_over()
+            with anyio.move_on_after(END_LIMIT):
+                await self._listen(lambda: False)
 
     def kill(self, limit: float) -> None:
         """The same at once, and without a loop. Waits for their end, so many seconds at most."""
         self._tell("end 0")
         until = time.monotonic() + limit
-        while not self.over and (left := until - time.monotonic()) > 0:
+        while not self.over and time.monotonic() < until:
             poll = select.poll()
             poll.register(self._control, select.POLLIN)
-            if poll.poll(left * 1000):
+            if poll.poll(LOOK * 1000):
                 self._hear()
-        self._hand_over()
+            self._signal_keeper(signal.SIGCONT)
+        if not self.over:
+            self._hand_over()
 
     def _hand_over(self) -> None:
         """A keeper that has not done it by now (somebody stops it again and again) leaves it to the launcher."""
-        if not self.over:
-            self._signal_keeper(signal.SIGKILL)
+        self._signal_keeper(signal.SIGKILL)
 
     def close(self) -> None:
         """Have no more to do with it: what it left running may stay."""
