@@ -115,6 +115,8 @@ class Redactor:
                 at += len(secret) - 1
             if goes_on:
                 spans += _begun(text, secret)
+        known, written = spans, text
+        spans = []
         text = secret_forms.opened(text)
         signs = set(self._signs(text))
         if forms := secret_forms.forms_in(text, signs):
@@ -123,7 +125,9 @@ class Redactor:
             spans += secret_forms.key_blocks(text, goes_on)
         if any(map(secret_names.is_sign, signs)):
             spans += secret_names.spans(text, goes_on)
-        return _apart(spans) if spans else spans
+        if text is not written:
+            spans = [_whole(span, text, written) for span in spans]
+        return _apart(known + spans)
 
     def _hints(self, line: bytes) -> list[bytes]:
         """What in the line says that there may be secrets; they are in texts that have some of it, or beside them."""
@@ -178,11 +182,13 @@ class Redactor:
                 redacted = text
                 if kind and not is_name and secret_names.worth(kind, _bare(kind, text), plain=True):
                     redacted = _after_scheme(text) if kind == "header" else REDACTED
-                elif in_key_block and (in_key_block := _KEY_LINE.fullmatch(text) is not None):
+                elif in_key_block and not is_name and _KEY_LINE.fullmatch(text):  # a list of its lines
                     redacted = REDACTED
                 elif hinted:
                     redacted = without(text, self.found(text))
                     in_key_block = secret_forms.KEY_BLOCK in text and secret_forms.begins_block(text)
+                else:
+                    in_key_block = False
                 if is_name and hinted and (digits := _NUMBER.match(line, match.end())) is not None:
                     if secret_names.kind_of(raw) == "password":
                         parts += (line[done : digits.start(1)], b"9" * len(digits[1]))
@@ -256,6 +262,17 @@ def _apart(spans: list[Span]) -> list[Span]:
     return merged
 
 
+def _whole(span: Span, opened: bytes, written: bytes) -> Span:
+    """A span that divides nothing that is written as one escape."""
+    start, end, size = span.start, span.end, len(written)
+    if start < size and opened[start] != written[start]:
+        while start and opened[start - 1] != written[start - 1]:
+            start -= 1
+    while 0 < end < size and opened[end] != written[end] and opened[end - 1] != written[end - 1]:
+        end += 1
+    return Span(start, end, span.sure)
+
+
 def _begun(text: bytes, secret: bytes) -> list[Span]:
     """The end of the text, if a secret begins there."""
     at = max(0, len(text) - len(secret))
@@ -283,7 +300,10 @@ def _is_json(line: bytes) -> bool:
     try:
         msgspec.json.decode(line, type=msgspec.Raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return False
+        try:
+            json.loads(line.decode("utf-8", "replace"))  # with half a character, or NaN
+        except (ValueError, RecursionError):
+            return False
     return True
 
 

@@ -127,7 +127,9 @@ def _is_no_port(found: bytes) -> bool:
     return _is_written_out(found) and not (found.isdigit() and len(found) < 6)
 
 
-_WORD: Final = rb"\\{0,4}[\"']?"
+_WORD: Final = rb"(?P<q>\\{0,4}[\"'])?"
+_WORD_END: Final = rb"(?(q)(?=\\{0,4}[\"']))"
+"""An argument may be quoted; a quote before it that none follows is the end of something else."""
 _ARGUMENT: Final = rb"[^\s\"'\\]{1,200}"
 
 _ANY: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
@@ -166,14 +168,14 @@ _OTHERS: Final[tuple[tuple[str, _Form], ...]] = (
     ("*://", _around(rb"://", rb"(?=[A-Za-z_-]{0,60}[0-9])[\w-]{20,256}", rb"@")),
     ("=curl", _around(
         rb"\bcurl\b[^\n|;]{0,300}?\s(?:-u|-U|--user|--proxy-user)[ =]{0,2}%b[^\s:\"'\\]{0,60}:" % _WORD,
-        _ARGUMENT, holds=_is_written_out,
+        _ARGUMENT, _WORD_END, _is_written_out,
     )),
-    ("=sshpass", _around(rb"\bsshpass\s{1,4}-p\s{0,4}" + _WORD, _ARGUMENT, holds=_is_written_out)),
-    ("=mysql =mysqldump =mysqladmin =mysqlsh", _around(rb"\bmysql\w{0,10}\b[^\n|;&]{0,200}?\s-p" + _WORD, _ARGUMENT, holds=_is_written_out)),
-    ("=redis-cli", _around(rb"\bredis-cli\b[^\n|;&]{0,200}?\s-a\s{1,4}" + _WORD, _ARGUMENT, holds=_is_written_out)),
+    ("=sshpass", _around(rb"\bsshpass\s{1,4}-p\s{0,4}" + _WORD, _ARGUMENT, _WORD_END, _is_written_out)),
+    ("=mysql =mysqldump =mysqladmin =mysqlsh", _around(rb"\bmysql\w{0,10}\b[^\n|;&]{0,200}?\s-p" + _WORD, _ARGUMENT, _WORD_END, _is_written_out)),
+    ("=redis-cli", _around(rb"\bredis-cli\b[^\n|;&]{0,200}?\s-a\s{1,4}" + _WORD, _ARGUMENT, _WORD_END, _is_written_out)),
     ("=-passin =-passout =-pass", _around(rb"\s-pass(?:in|out)?\s{1,4}pass:", _ARGUMENT, holds=_is_written_out)),
     ("=docker =podman", _around(
-        rb"\b(?:docker|podman)\s{1,4}login\b[^\n|;&]{0,200}?\s-p\s{1,4}" + _WORD, _ARGUMENT, holds=_is_written_out
+        rb"\b(?:docker|podman)\s{1,4}login\b[^\n|;&]{0,200}?\s-p\s{1,4}" + _WORD, _ARGUMENT, _WORD_END, _is_written_out
     )),
     ("=login", _around(rb"\blogin[ \t]{1,8}\S{1,100}\s{1,8}password[ \t]{1,8}", rb"[^\s\"'\\]{1,200}")),
     ("=Cookie =cookie =Set-Cookie =set-cookie", _around(
