@@ -32,7 +32,8 @@ async def test_settings(agent: Pinned) -> None:
     """The mode at once, when the session is not even there; the rest between turns."""
     mode, model, option = OTHER_MODE[agent.name], OTHER_MODEL[agent.name], EFFORT.get(agent.name)
     native = {"options": {option: "low"}} if option else {}
-    async with agent.open(["One.", "Two."], native=native) as run:
+    # Gemini CLI has no mode in which it does not ask where the folder is not trusted.
+    async with agent.open(["One.", "Two."], native=native, trusted=True) as run:
         answers = [await run.session.set_mode(mode)]
         await run.turn("First.")
         answers.append(await run.session.set_model(model))
