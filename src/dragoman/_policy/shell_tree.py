@@ -301,6 +301,8 @@ class _Reader:
         operator = next((at for at, child in enumerate(children) if not child.is_named), 0)
         words = self._words(children[operator + 1 : operator + 2])
         self.found.others += [word for word in words if word.text not in _NO_FILES]
+        if b"&" in self._source(children[operator]):
+            self.found.evaluates = True  # bash expands what stands behind `>&` twice
         if b">" in self._source(children[operator]):
             self.found.writes += [word.text for word in words]
 
