@@ -270,7 +270,7 @@ class Lines:
             f"{{ bash; }} <<< {text}", f"echo {text} | {{ cat | sh; }}", f"echo {text} | (cd .; bash)", f"echo {text} | tee o | sh", f"awk {self.quoted(f'BEGIN{{system({json_text(inner)})}}')}",
             f"sed {self.quoted('1e ' + inner.splitlines()[0])} a", f"sed -n {self.quoted('s/.*/' + CANARY + '/e')} a", f"perl -e {self.quoted(f'system({json_text(inner)})')}", f"git -c alias.x={self.quoted('!' + inner)} x",
             f"sort --compress-program={CANARY} -S 1k a a", f"tar -cf /dev/null --checkpoint=1 --checkpoint-action=exec={text} a", f"tar cf o a; tar -xf o --to-command={text}", f"tar -I {text} -cf o a",
-            f"split --filter={text} a", f"hash -p {CANARY} ls; ls", f"ls() {{ {inner}\n}}; ls", f"xargs -I @ sh -c {self.quoted('@; ' + inner)} < b", f"coproc x {{ {inner}\n}}", f"exec bash -c {text}",
+            f"split --filter={text} a", f"hash -p {CANARY} ls; ls", f"ls() {{ {inner}\n}}; ls", f"xargs -I @ sh -c {self.quoted('@; ' + inner)} < b", f"coproc x {{ {inner}\n}}", f"exec bash -c {text}", f"RANDOM={subscript}", f"for OPTIND in {subscript}; do ls; done", f"echo >& {self.quoted(f'$({inner})')}", f"exec {{a[{self.quoted(f'$({inner})')}]}}>o",
             f"GIT_PAGER={text} git log", f"nice bash -c {text} & wait", f"cd . && eval {text}", f"bash -c {text} ; ls", f"if eval {text}; then ls; fi", f"$(echo {text})", f"`echo {CANARY}`", "x=p; ${x}wn", f"${{x:-{CANARY}}}",
             f"read x <<< {text}; $x", f"while read x; do $x; done <<< {text}", f"for i in {text}; do $i; done", f"IFS=_; x=_{CANARY}; $x", f"sh -c \"{inner.replace(chr(34), '')}\"", f"echo 'a[$({CANARY})]' | {{ read x; ((x)); }}",
         )  # fmt: skip

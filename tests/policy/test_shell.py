@@ -137,6 +137,7 @@ HIDDEN = [
     "curl -o x.sh u && sh x.sh", "wget https://u/x.sh; bash x.sh", "cp /bin/rm y; ./y z", "tee x.sh <<E\nrm\nE\nsh x.sh", "python.exe -c x", "crontab -", "crontab", "make -f <(echo x)", "bash 0<<E\n$x\nE\n",
     "sed \"$x\" f", "awk \"$x\" f", "sed --expr='1e rm' p", "git -c x.y=z -c alias.q='!$x' q", "python -m timeit x", "vim -c 'call system(1)'", "env -S 'r\\_m'",
     "echo >& '$(rm x)'", "echo>& \\$\\(rm\\)", "cat <& '`rm`'",
+    "RANDOM='a[$(rm x)]'", "for OPTIND in 'a[$(rm x)]'; do :; done", "HISTCMD='a[`rm`]' ls", "exec {a['$(rm)']}>o",
     "test -v 'a[$(rm x)]'", "[ -v 'a[$(rm x)]' ]", "[[ -v 'a[$(rm x)]' ]]", "printf -v 'a[$(rm x)]' y", "let 'a[$(rm x)]'", "unset 'a[$(rm x)]'", "declare -i 'x=a[$(rm x)]'", "read 'a[$(rm x)]' <<< x", "[[ 'a[$(rm x)]' -eq 0 ]]", "x='a[$(rm x)]'; ((x))",
     "x='a[$(rm x)]'; echo $((x))", "x='$(rm x)'; echo ${x@P}", "x='a[`rm x`]'; echo ${!x}", "x='a[$(rm x)]'; echo ${y:x}", "x=a'[''$''('rm')'']'; ((x))", "echo 'a[$(rm)]' | { read x; ((x)); }", "wait -p 'a[$(rm x)]'",
     "'", '"', "ls (", "ls )", "if", "ls <<E", "ls; }", "for", "ls &&", "echo \x01", "ls \x00 rm", "ls \x1b[0m", "ls\r\nrm x", "echo \ud800", "echo a |; rm", "case x in", "a" * 70_000, "(" * 50, "echo !(a|b)",

@@ -27,6 +27,8 @@ _DENSE: Final = re.compile(r"[|<>(){}\[\]$`]")
 _DENSE_COST: Final = 24
 """Of these the grammar takes longer the more there are: 16 kB of `a|` alone would take it seconds."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_INTEGERS: Final = re.compile(r"\b(?:S?RANDOM|OPTIND|HISTCMD|SECONDS|LINENO|E?UID|PPID|COLUMNS|LINES)\b")
+"""Variables that are numbers: bash computes what is assigned to some of them, and `a[$(x)]` runs x."""
 _SCRIPT: Final = re.compile(
     r"""\s*(?:/bin/|/usr/bin/|/usr/local/bin/|/opt/homebrew/bin/)?(?:sh|bash|dash|zsh|ksh)
     [ \t]+-[lixeu]*c[ \t]+((?:'[^']*'|"[^"\\$`!]*"|[\w./:,@%+-])+)\s*""",
@@ -139,7 +141,7 @@ class _Reading:
         found = shell_tree.tree((text if joined is None else joined).encode(errors="replace"))
         self.hidden = self.hidden or found.odd
         self.plain = self.plain and found.plain and not found.odd
-        self.evaluates = self.evaluates or found.evaluates
+        self.evaluates = self.evaluates or found.evaluates or bool(_INTEGERS.search(text))
         self.template = self.template or found.template
         self.written |= {os.path.normpath(name) for name in found.writes if name}
         for word in found.others:
