@@ -22,7 +22,7 @@ demo: $(VENV)/.ready  ## The main job, with no key and no agent installed
 test: $(VENV)/.ready  ## All tests that need no agent
 	$(BIN)/python -m pytest
 
-test-slow: $(VENV)/.ready  ## Floods of a hundred megabytes, in every dialect
+test-slow: $(VENV)/.ready  ## Floods of a hundred megabytes in every dialect, 200 kills, 1,000 terminals
 	$(BIN)/python -m pytest -m slow
 
 test-shell: $(VENV)/.ready  ## A hundred thousand command lines, read by us and run by bash in a jail (LINES=, SEED=)
