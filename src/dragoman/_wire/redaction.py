@@ -125,7 +125,7 @@ class Redactor:
             spans += secret_forms.key_blocks(text, goes_on)
         if any(map(secret_names.is_sign, signs)):
             spans += secret_names.spans(text, goes_on)
-        if text is not written:
+        if text is not written or b"\\" in text:
             spans = [_whole(span, text, written) for span in spans]
         return _apart(known + spans)
 
@@ -262,12 +262,17 @@ def _apart(spans: list[Span]) -> list[Span]:
     return merged
 
 
+_CUT: Final = re.compile(rb"\\++(?:u[0-9a-fA-F]{0,3})?\Z")
+
+
 def _whole(span: Span, opened: bytes, written: bytes) -> Span:
     """A span that divides nothing that is written as one escape."""
     start, end, size = span.start, span.end, len(written)
     if start < size and opened[start] != written[start]:
         while start and opened[start - 1] != written[start - 1]:
             start -= 1
+    if (cut := _CUT.search(written, max(0, start - 12), start)) is not None:
+        start = cut.start()
     while 0 < end < size and opened[end] != written[end] and opened[end - 1] != written[end - 1]:
         end += 1
     return Span(start, end, span.sure)
