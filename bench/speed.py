@@ -12,9 +12,11 @@ from pathlib import Path
 import msgspec
 
 from dragoman._dialects import machine_for
+from dragoman._files.streamed_text import FrameRedactor
 from dragoman._model.frames import Frame, Launch
 from dragoman._wire.event_json import encode
 from dragoman._wire.lines import LineSplitter
+from dragoman._wire.redaction import Redactor
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 ROUNDS = 5
@@ -48,6 +50,12 @@ def events(dialect: str, lines: list[bytes], encoded: bool) -> None:
                 encode(event)
 
 
+def redacted(dialect: str, lines: list[bytes]) -> None:
+    frames = FrameRedactor(Redactor(["a secret of its own"]), dialect)
+    for n, line in enumerate(lines, 1):
+        frames.line(Frame(n, "out", line))
+
+
 def report(title: str, dialect: str, lines: list[bytes]) -> None:
     untyped = msgspec.json.Decoder()
     times = {
@@ -55,6 +63,7 @@ def report(title: str, dialect: str, lines: list[bytes]) -> None:
         "msgspec, untyped": best(lambda: [untyped.decode(line) for line in lines if b"\\ud83d" not in line]),
         "to events": best(lambda: events(dialect, lines, encoded=False)),
         "to events and JSON": best(lambda: events(dialect, lines, encoded=True)),
+        "redacted": best(lambda: redacted(dialect, lines)),
     }
     unit = times["json.loads"]
     print(f"{title}: {len(lines)} lines, {sum(map(len, lines)) // max(len(lines), 1)} bytes each")
