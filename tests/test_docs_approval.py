@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from dragoman._agents import AGENTS
 from dragoman._model.config import APPROVE_MODES
 from dragoman._policy import rulebook
 
@@ -35,3 +36,23 @@ def test_the_tests_that_it_names_are_there() -> None:
         for file in pair
         if file and not (ROOT / "docs" / file).resolve().exists() and not (ROOT / file).exists()
     ] == []
+
+
+def test_every_yes_of_what_a_rule_can_reach_names_its_test() -> None:
+    table = PAGE.partition("### What a rule can reach")[2].partition("\n\nYour own hooks")[0]
+    cells = [
+        cell.strip() for row in table.splitlines() if row.startswith("|") for cell in row.split("|")[2:-1]
+    ]
+    said = [cell for cell in cells if cell.startswith("yes")]
+    assert len(said) > 10
+    assert [cell for cell in said if not re.search(r"`test_\w+`", cell)] == []
+
+
+def test_every_agent_that_can_be_held_back_is_in_the_table_of_trust() -> None:
+    table = PAGE.partition("## Trust")[2].partition("## Handlers")[0]
+    for name in ("claude", "codex", "gemini", "opencode"):
+        assert (
+            f"| {AGENTS[name].title.removesuffix(' CLI') if name == 'codex' else AGENTS[name].title} |"
+            in table
+        )
+        assert AGENTS[name].project_files

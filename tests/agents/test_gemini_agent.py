@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dragoman._agents import AGENTS
+from dragoman._agents.gemini import _POLICY
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
@@ -38,7 +39,10 @@ def test_over_acp() -> None:
     assert plan.argv == [
         *("/bin/gemini", "--acp", "--model", "m", "--allowed-tools", "glob"),
         *("--extensions", "a", "--extensions", "b"),
+        *("--policy", str(_POLICY)),
     ]
+    assert _POLICY.is_file()
+    assert "--policy" not in planned("acp", approve="plan").argv
     assert (plan.dialect, plan.one_shot, plan.spool) == ("acp", False, False)
     assert plan.options.opening.modes == ("plan",)
     assert plan.options.opening.model == "m"

@@ -117,7 +117,7 @@ def record(name: str) -> Agent:
         tested_versions=row.tested,
         native_options=NATIVE_OPTIONS,
         project_files=row.project_files,
-        held_back=bool(row.untrusted_env),
+        held_back=False,
         env_prefixes=_env_prefixes(name, row),
     )
 

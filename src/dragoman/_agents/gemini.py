@@ -1,5 +1,6 @@
 """Gemini CLI: over ACP as any other agent of that protocol, or one process for each turn with stream-json."""
 
+import glob
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from dragoman._dialects import machine_for
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
+from dragoman._policy.rules import Rule
 from dragoman._runtime.plan import LaunchPlan, Step
 
 ENV_PREFIXES: Final = ("GEMINI_", "GOOGLE_", "CODE_ASSIST_")
@@ -28,6 +30,8 @@ _ENVIRONMENT: Final = {
 """Unless the environment says otherwise. Without the first a parent process ignores every signal but SIGKILL;
 without the second a folder that nobody has trusted in a terminal ends the run; with a pseudo-terminal the output
 of commands is lost over ACP."""
+
+_POLICY: Final = Path(__file__).with_name("gemini_policy.toml")
 
 _ACP_STOP: Final[tuple[Step, ...]] = (("interrupt", 5.0), ("eof", 5.0), ("SIGTERM", 3.0), ("SIGKILL", 3.0))
 _STREAM_STOP: Final[tuple[Step, ...]] = (("SIGTERM", 5.0), ("SIGKILL", 3.0))
@@ -93,12 +97,18 @@ def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         )
     native = {name: value for name, value in config.native.items() if name not in _OWN_OPTIONS}
     common = structs.replace(config, native=native, allowed_tools=[])
-    made = acp.plan(common, acp.rows()["gemini"], [executable, "--acp", *_flags(config)])
+    asking = [] if config.approve == "plan" else ["--policy", str(_POLICY)]
+    made = acp.plan(common, acp.rows()["gemini"], [executable, "--acp", *_flags(config), *asking])
     return structs.replace(
         made,
         env=variables,
         capabilities=made.capabilities - _LACKS,
         stop=_ACP_STOP,
+        shows_all=bool(asking),
+        granted=[
+            Rule(effect="allow", name="allowed_tools", agent="gemini", tool=glob.escape(tool))
+            for tool in config.allowed_tools
+        ],
         config=settings_shown(config),
     )
 

@@ -54,6 +54,8 @@ class LaunchPlan(Struct, kw_only=True):
     """Directories beside `cwd` in which the host serves files and runs commands."""
     read_only: bool = False
     """The host changes nothing."""
+    shows_all: bool = False
+    """The agent was told to ask for every call, so that it is in doubt of none for which it asks."""
     mode_meanings: Mapping[str, Approve] = field(default_factory=dict)
     """What the agent's own modes mean in ours."""
     granted: list[Rule] = field(default_factory=list)
