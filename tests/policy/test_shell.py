@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman._policy import shell, shell_table
-from dragoman._policy.shell import ShellLine, read, read_argv, script, words
+from dragoman._policy.shell import ShellLine, read, script, words
 
 
 def found(line: ShellLine, name: str = "rm") -> bool:
@@ -221,31 +221,6 @@ def test_braces_do_not_explode() -> None:
 
 
 @pytest.mark.parametrize(
-    ("argv", "sure", "hidden"),
-    [
-        (["ls", "-la"], True, False),
-        (["ls", "; rm x", "$(rm)", "*"], True, False),
-        (["bash", "-lc", "rm x"], False, False),
-        (["sudo", "rm", "x"], False, False),
-        (["bash", "-c", "$x"], False, True),
-        (["python", "-c", "x"], False, True),
-        (["python", "x.py"], True, False),
-        ([""], False, True),
-        ([], False, False),
-    ],
-)
-def test_arguments_without_a_shell(argv: list[str], sure: bool, hidden: bool) -> None:
-    line = read_argv(argv)
-    assert (line.sure, line.hidden) == (sure, hidden)
-    assert line.commands[:1] == ([argv] if argv else [])
-    assert found(line) == (argv[-2:] in (["-lc", "rm x"], ["rm", "x"]))
-
-
-def test_a_word_is_no_pattern_where_no_shell_reads_it() -> None:
-    assert read_argv(["cat", "*", "~/x"]).files == ["[*]", "[~]/x"]
-
-
-@pytest.mark.parametrize(
     ("text", "inner"),
     [
         ("/bin/bash -lc 'git log; ls'", "git log; ls"),
@@ -312,16 +287,15 @@ def test_what_is_too_deep_or_too_long_comes_to_an_end(text: str) -> None:
 def test_nothing_raises(text: str) -> None:
     reading = shell._Reading()
     reading.line(text, depth=0)
-    read_argv(text.split(" "))
     words(text)
     script(text)
 
 
 def test_a_failure_of_the_reader_hides_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shell.shell_tree, "tree", lambda text: 1 / 0)
-    for line in (shell.read.__wrapped__("ls"), read_argv(["sh", "-c", "ls"])):
-        assert line.hidden
-        assert not line.sure
+    line = shell.read.__wrapped__("ls")
+    assert line.hidden
+    assert not line.sure
 
 
 def test_the_grammar_is_loaded_only_for_a_line_that_is_read() -> None:

@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from dragoman._policy import shell_plain, shell_runs, shell_tree
 from dragoman._policy.shell_table import Runs
-from dragoman._policy.shell_words import Word, files_of, literal
+from dragoman._policy.shell_words import Word, files_of
 
 _DEEPEST: Final = 8
 _LONGEST: Final = 64 * 1024
@@ -66,15 +66,6 @@ def read(text: str) -> ShellLine:
     return reading.result(sure=reads is not None, reads=reads or ())
 
 
-def read_argv(words: Sequence[str]) -> ShellLine:
-    """A program and its arguments, run without a shell."""
-    reading = _Reading()
-    with _no_end(reading):
-        if words:
-            reading.command([literal(word) for word in words], (), depth=0)
-    return reading.result(bool(words) and not reading.hidden and reading.exact)
-
-
 @contextmanager
 def _no_end(reading: "_Reading") -> Iterator[None]:
     """A tree with errors in it may have any shape, and nobody's line may end a run."""
@@ -103,7 +94,9 @@ def script(text: str) -> str:
 def _agreed(text: str, reading: "_Reading") -> list[str] | None:
     """The files that are read by `<`, if the plain reader finds the same commands; None if it does not."""
     plain = shell_plain.plain(text)
-    return plain.reads if plain is not None and plain.commands and plain.commands == reading.commands else None
+    return (
+        plain.reads if plain is not None and plain.commands and plain.commands == reading.commands else None
+    )
 
 
 class _Reading:

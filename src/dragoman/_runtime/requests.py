@@ -137,7 +137,12 @@ class Requests:
 
     def _permission(self, event: PermissionRequested, host: Host | None) -> PermissionRequest:
         files = self._run.ledger.tool_paths(event.session, event.call_id)
-        return PermissionRequest(event, host.cwd if host is not None else None, files, unasked=event.unasked or self._run.plan.shows_all)
+        return PermissionRequest(
+            event,
+            host.cwd if host is not None else None,
+            files,
+            unasked=event.unasked or self._run.plan.shows_all,
+        )
 
     def _respond(self, event: Request, response: Response, request: Asked) -> None:
         """Answer, if it is still asked. A failure is logged: the agent may have gone meanwhile."""
