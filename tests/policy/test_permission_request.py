@@ -344,3 +344,14 @@ def test_a_decision_is_an_answer_unless_somebody_must_be_asked() -> None:
     assert Decision("deny", None, "no", by="timeout").answer() == Answer(
         decision="deny", by="timeout", message="no"
     )
+
+
+def test_paths_are_meant_from_where_the_agent_stands(tmp_path: Path) -> None:
+    """The shell of an agent may have gone elsewhere since the session began."""
+    (tmp_path / "sub").mkdir()
+    request = asked("Bash", {"command": "cat x"}, cwd=str(tmp_path))
+    request.event.cwd = str(tmp_path / "sub")
+    assert (request.cwd, request.runs_in) == (str(tmp_path), str(tmp_path / "sub"))
+    found = asked("Grep", {"pattern": "x"}, cwd=str(tmp_path))
+    found.event.cwd = "/etc"
+    assert found.paths == ["/etc"]

@@ -217,3 +217,16 @@ async def test_what_is_asked_for_by_every_call_is_never_an_error(claude: Pinned,
         said = await run.turn("Look.")
     assert said.one(ToolEnded).status == "declined"
     assert said.one(PermissionResolved).rule == "policy failed"
+
+
+async def test_a_path_is_meant_from_where_its_shell_stands(claude: Pinned, tmp_path: Path) -> None:
+    """A `cd` of one call holds for the next: a link in another folder was judged as a file of this one."""
+    (claude.cwd / "sub").mkdir()
+    (tmp_path / "outside").write_text("geheim-4711")
+    (claude.cwd / "sub" / "link").symlink_to(tmp_path / "outside")
+    calls = [tool("Bash", command="cd sub"), tool("Bash", command="cat link"), tool("Bash", command="cat ../a")]
+    (claude.cwd / "a").write_text("plain")
+    async with claude.open([*calls, "Done."], approve=lambda request: False) as run:
+        said = await run.turn("Look.")
+    assert [done.status for done in said.of(ToolEnded)] == ["completed", "declined", "completed"]
+    assert "geheim" not in str([done.output for done in said.of(ToolEnded)])

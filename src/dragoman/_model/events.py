@@ -362,6 +362,8 @@ class PermissionRequested(Event, tag="permission.requested"):
     suggestions: list[Any] = field(default_factory=list)
     unasked: bool = False
     """The agent did not ask by itself: it was made to show every call."""
+    cwd: str | None = None
+    """Where the agent stands, if it says so: its shell may have gone elsewhere since the session began."""
 
 
 class PermissionResolved(Event, tag="permission.resolved"):

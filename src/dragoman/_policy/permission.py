@@ -114,6 +114,12 @@ class PermissionRequest:
         """Where the session works."""
         return self._session_cwd
 
+    @property
+    def here(self) -> str:
+        """Where the agent stands: relative paths are meant from there. It is where the session works, unless a `cd` of the
+        agent's shell has led it elsewhere."""
+        return places.written_path(self.event.cwd, self.cwd) if self.event.cwd is not None else self.cwd
+
     @cached_property
     def input(self) -> dict[str, Any]:
         """The tool's input, verbatim; {} where the agent tells none or it is no object."""
@@ -175,9 +181,9 @@ class PermissionRequest:
 
     @cached_property
     def runs_in(self) -> str:
-        """Where the command runs: where the session works, unless the input says another place."""
+        """Where the command runs: where the agent stands, unless the input says another place."""
         named = inputs.directory(self.input) if self._given is not None else None
-        return places.written_path(named, self.cwd) if named is not None else self.cwd
+        return places.written_path(named, self.here) if named is not None else self.here
 
     @cached_property
     def line(self) -> ShellLine:
@@ -225,18 +231,18 @@ class PermissionRequest:
 
     def resolved(self, path: str) -> str:
         """A path as `paths` has it."""
-        return places.real_path(path, self.cwd) or places.written_path(path, self.cwd)
+        return places.real_path(path, self.here) or places.written_path(path, self.here)
 
     @cached_property
     def written_paths(self) -> list[str]:
         """The same as they are written."""
-        return list(dict.fromkeys(places.written_path(path, self.cwd) for path in self._named))
+        return list(dict.fromkeys(places.written_path(path, self.here) for path in self._named))
 
     @cached_property
     def placed(self) -> bool:
         """It names files, and it can be told where each of them lies."""
         return bool(self._named) and all(
-            places.real_path(path, self.cwd) is not None and not places.is_glob(path.split("/")[0])
+            places.real_path(path, self.here) is not None and not places.is_glob(path.split("/")[0])
             for path in self._named
         )
 

@@ -168,7 +168,7 @@ def _path(rule: Rule, request: PermissionRequest) -> bool:
 
 def _lies(path: str, place: str, request: PermissionRequest) -> bool:
     if places.is_glob(path):
-        return places.may_lie(path, place, request.cwd, [request.cwd])
+        return places.may_lie(path, place, request.cwd, [request.here])
     return places.lies(path, place, request.cwd)
 
 

@@ -56,8 +56,9 @@ class Book:
         self.tools: dict[tuple[str, bool], Tool] = {}
         self.ended_tools: set[tuple[str, bool]] = set()
         """Tools that have ended: what is said of them now is late."""
-        self.checked: set[str] = set()
-        """Open calls that the agent has shown us: if they are asked for now, that is because all of them are."""
+        self.checked: dict[str, str | None] = {}
+        """Open calls that the agent has shown us, and where it stood: if they are asked for now, that is because all of
+        them are."""
         self.denied: set[str] = set()
         """Calls that have not ended and of which a permission was denied. The call itself may be told of later: of a
         subagent's call 2.1.197 of Claude Code shows us the call first."""
@@ -515,7 +516,7 @@ class Ledger:
             return
         del book.tools[key]
         book.ended_tools.add(key)
-        book.checked.discard(event.call_id)
+        book.checked.pop(event.call_id, None)
         book.denied.discard(event.call_id)
         self._emit(event)
 
@@ -578,7 +579,9 @@ class Ledger:
             event.session = self.current
         if event.request_id not in self.requests:
             if isinstance(event, ev.PermissionRequested):
-                event.unasked = event.call_id in self._books[event.session].checked
+                checked = self._books[event.session].checked
+                event.unasked = event.call_id in checked
+                event.cwd = event.cwd or checked.get(event.call_id or "")
             self.requests[event.request_id] = Pending(event, event.session, native)
             if not event.replay:
                 self.unseen_requests.append(event)
@@ -600,8 +603,9 @@ class Ledger:
     def pass_check(self, request_id: str) -> None:
         """Nothing was said against the call; whether it runs is still to be asked."""
         pending = self.requests.pop(request_id, None)
-        if pending is not None and pending.event.call_id is not None:
-            self._books[pending.session].checked.add(pending.event.call_id)
+        event = pending.event if pending is not None else None
+        if pending is not None and isinstance(event, ev.PermissionRequested) and event.call_id is not None:
+            self._books[pending.session].checked[event.call_id] = event.cwd
 
     def pending(self, request_id: str) -> Pending:
         """The request with this id. Raises UsageError if it is not asked, or not any more."""

@@ -19,6 +19,7 @@ from dragoman._cli.terminal.tool_preview import TAB, Line, Proposal, diff_lines,
 from dragoman._model import events as ev
 from dragoman._model.toolnames import one_line, title_of
 from dragoman._policy.permission import PermissionRequest
+from dragoman._policy.policy import LOOKING
 
 OUTPUT_LINES = 6
 """How much of a tool's output is shown: its end, where results and errors are."""
@@ -54,6 +55,8 @@ class Renderer:
         self._cwd: str | None = None
         self._tools: dict[str, ev.ToolStarted] = {}
         self._requests: dict[str, ev.PermissionRequested] = {}
+        self._passing: dict[str, ev.PermissionRequested] = {}
+        """Requests that are not shown unless their answer is worth it."""
         self._last: str | None = None
         """The call whose lines are the last ones, so that what comes of it needs no name."""
         self._depths: dict[str, int] = {}
@@ -297,8 +300,12 @@ class Renderer:
             self.pen.line((f"  ▲ {plural(rows, 'row')} in all: scroll up", "bold yellow"))
 
     def _permission_requested(self, event: ev.PermissionRequested) -> None:
-        """A request that nobody is asked for here: a rule has settled it, or it is played again."""
-        self._permission(event, proposal(event, (), self._changes(event)), DETAIL_LINES)
+        """A request that nobody is asked for here: a rule has settled it, or it is played again. One that only looks is
+        worth a line only if it does not simply pass."""
+        if event.unasked or event.kind in LOOKING:
+            self._passing[event.request_id] = event
+        else:
+            self._permission(event, proposal(event, (), self._changes(event)), DETAIL_LINES)
 
     def _permission(self, event: ev.PermissionRequested, wish: Proposal, most: int | None) -> int:
         """How many rows it took."""
@@ -319,6 +326,11 @@ class Renderer:
         return [*self._proposed.get(event.call_id or "", {}).values()]
 
     def _permission_resolved(self, event: ev.PermissionResolved) -> None:
+        passing = self._passing.pop(event.request_id, None)
+        if passing is not None:
+            if event.outcome == "allowed" and event.by == "policy":
+                return
+            self._permission(passing, proposal(passing, (), self._changes(passing)), DETAIL_LINES)
         style = "green" if event.outcome == "allowed" else "red"
         request = self._requests.pop(event.request_id, None)
         if request is not None and request.call_id and event.updated_input not in (None, request.input):

@@ -118,6 +118,7 @@ class Controls:
             kind=toolnames.kind_of(name),
             input=given,
             title=toolnames.title_of(name, given),
+            cwd=fields.text(shown, "cwd"),
             parent=self._calls.parent_of(call_id),
             synthesized=True,
         )

@@ -12,7 +12,7 @@ from dragoman._wire import fields
 
 CALLBACK: Final = "dragoman.gate"
 _EVENT: Final = "PreToolUse"
-_TIMEOUT: Final = 600
+_TIMEOUT: Final = 60
 """Seconds. The policy answers at once; without an answer the CLI refuses the call."""
 
 
