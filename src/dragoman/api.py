@@ -213,22 +213,29 @@ def _record_and_config(
     config = configured(agent.name if isinstance(agent, Agent) else agent, options)
     _check_places(config)
     record = agent if isinstance(agent, Agent) else _known(config.agent)
-    if config.trusted is None:
-        config = structs.replace(config, trusted=_trusted(record, config.cwd or os.getcwd()))
-    return record, config
+    return record, structs.replace(config, trusted=_trusted(record, config))
 
 
-def _trusted(agent: Agent, folder: str) -> bool:
-    """Whether what the project brings may take part; if not, that is said once for each folder."""
-    if trust.is_trusted(folder):
+def _trusted(agent: Agent, config: SessionConfig) -> bool:
+    """Whether what the project brings may take part; if not, that is said once for each folder. Raises UsageError if the
+    agent cannot be kept from running it."""
+    folder = config.cwd or os.getcwd()
+    if config.trusted or (config.trusted is None and trust.is_trusted(folder)):
         return True
     brought = trust.brought(folder, agent.project_files)
-    if brought and (agent.name, folder) not in _told:
+    what = ", ".join(f"{agent.project_files[name]} ({name})" for name in brought)
+    if any(name in agent.unheld for name in brought):
+        raise UsageError(
+            f"{folder} is not trusted, and {agent.name} cannot be kept from its {what}; trust it with `dragoman trust`, "
+            "or let it work in another folder"
+        )
+    if brought and config.trusted is None and (agent.name, folder) not in _told:
         _told.add((agent.name, folder))
-        what = ", ".join(f"{agent.project_files[name]} ({name})" for name in brought)
-        how = "goes on without" if agent.held_back else "cannot be kept from"
         _log.warning(
-            "%s is not trusted: %s %s its %s; `dragoman trust` changes that", folder, agent.name, how, what
+            "%s is not trusted: %s goes on without its %s; `dragoman trust` changes that",
+            folder,
+            agent.name,
+            what,
         )
     return False
 

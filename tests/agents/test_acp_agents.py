@@ -1,5 +1,6 @@
 """The agents of the table, and a small one that is really started."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -195,3 +196,15 @@ def test_the_generic_agent_wants_a_command() -> None:
         open("acp")
     with pytest.raises(SpawnFailed, match="no-such-agent"):
         open("acp", extra_args=["no-such-agent"])
+
+
+@pytest.mark.parametrize(("agent", "brings"), [("opencode", ".opencode"), ("codex-acp", ".codex")])
+@pytest.mark.parametrize("trusted", [None, False])
+def test_an_agent_that_nothing_holds_back_is_not_started_in_a_project_that_is_not_trusted(
+    agent: str, brings: str, trusted: bool | None, tmp_path: Path
+) -> None:
+    (tmp_path / brings).mkdir()
+    with pytest.raises(UsageError, match=rf"is not trusted.*{re.escape(brings)}.*dragoman trust"):
+        open(agent, cwd=tmp_path, trusted=trusted)
+    with pytest.raises(SpawnFailed):  # nothing else is in its way
+        open(agent, cwd=tmp_path, trusted=True, executable="no-such-program")

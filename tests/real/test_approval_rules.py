@@ -46,6 +46,7 @@ def policy(tmp_path: Path) -> Path:
 
         [[rule]]
         name = "the vault"
+        kind = "edit"
         path = "vault/**"
         effect = "deny"
 

@@ -224,7 +224,11 @@ async def test_a_path_is_meant_from_where_its_shell_stands(claude: Pinned, tmp_p
     (claude.cwd / "sub").mkdir()
     (tmp_path / "outside").write_text("geheim-4711")
     (claude.cwd / "sub" / "link").symlink_to(tmp_path / "outside")
-    calls = [tool("Bash", command="cd sub"), tool("Bash", command="cat link"), tool("Bash", command="cat ../a")]
+    calls = [
+        tool("Bash", command="cd sub"),
+        tool("Bash", command="cat link"),
+        tool("Bash", command="cat ../a"),
+    ]
     (claude.cwd / "a").write_text("plain")
     async with claude.open([*calls, "Done."], approve=lambda request: False) as run:
         said = await run.turn("Look.")

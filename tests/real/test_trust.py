@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman import ToolEnded
+from dragoman import ToolEnded, UsageError
 from dragoman.testing import tool
 from tests.real.driving import SMALL_SERVER, Pinned
 
@@ -149,8 +149,8 @@ def repository(agent: Pinned, tmp_path: Path) -> Hostile:
     return Hostile(agent.cwd, tmp_path / "marks")
 
 
-UNSTOPPED = {"opencode": {"opencode-plugin"}, "codex-acp": {"codex-mcp"}}
-"""What nothing stops: docs/approval.md says so, and a run warns of it."""
+UNSTOPPED = ("opencode", "codex-acp")
+"""Those that nothing keeps from what the repository brings: they are not started there."""
 
 
 @pytest.mark.parametrize("mode", ["ask", "never"])
@@ -158,11 +158,16 @@ async def test_a_repository_that_is_not_trusted_runs_nothing(
     agent: Pinned, repository: Hostile, mode: str
 ) -> None:
     """Hooks and MCP servers of a repository ran with approve=never, before any tool was called."""
-    async with agent.open(["Hello.", "Again."], mode=mode) as run:
-        said = await run.turn("Hi.")
-        await run.turn("Hi again.")
-    assert said.ended.outcome == "completed"
-    assert repository.ran <= UNSTOPPED.get(agent.name, set())
+    if agent.name in UNSTOPPED:
+        with pytest.raises(UsageError, match="is not trusted"):
+            async with agent.open(["Hello."], mode=mode):
+                pass
+    else:
+        async with agent.open(["Hello.", "Again."], mode=mode) as run:
+            said = await run.turn("Hi.")
+            await run.turn("Hi again.")
+        assert said.ended.outcome == "completed"
+    assert repository.ran == set()
 
 
 async def test_one_that_is_trusted_runs_what_it_brings(agent: Pinned, repository: Hostile) -> None:

@@ -75,6 +75,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     env: tuple[str, ...] = ()
     untrusted_env: dict[str, str] = {}
     project_files: dict[str, str] = {}
+    unheld: tuple[str, ...] = ()
     tested: tuple[str, ...] = ()
 
     def command_of(self, executable: str) -> list[str]:
@@ -117,7 +118,7 @@ def record(name: str) -> Agent:
         tested_versions=row.tested,
         native_options=NATIVE_OPTIONS,
         project_files=row.project_files,
-        held_back=False,
+        unheld=row.unheld,
         env_prefixes=_env_prefixes(name, row),
     )
 

@@ -48,8 +48,9 @@ class Agent(Struct, frozen=True, kw_only=True):
     """The keys of SessionConfig.native that it knows, and what they do."""
     project_files: Mapping[str, str] = field(default_factory=dict)
     """What a project can bring that runs code, by the file or folder: hooks, MCP servers, plugins."""
-    held_back: bool = True
-    """In a folder that is not trusted it can be kept from running them."""
+    unheld: tuple[str, ...] = ()
+    """Those of them that nothing keeps it from running: where one is there, it is not started in a folder that is not
+    trusted."""
     env_prefixes: tuple[str, ...] = ()
     """How the variables begin that are meant for it: settings, and the keys of its models."""
 

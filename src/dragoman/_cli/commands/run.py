@@ -261,11 +261,12 @@ def _with_trust(config: SessionConfig) -> SessionConfig:
         return config
     agent, project = AGENTS[config.agent], trust.project_of(folder)
     brought = trust.brought(folder, agent.project_files)
-    if not brought or not agent.held_back or trust.is_trusted(folder):
+    if not brought or trust.is_trusted(folder):
         return config
     what = ", ".join(f"{agent.project_files[name]} ({name})" for name in brought)
     click.echo(f"This project brings {what}. {agent.title} would run them.")
-    if click.confirm(f"Trust {visible(project)} from now on? n = go on without them", default=False):
+    otherwise = "do not start" if set(brought) & set(agent.unheld) else "go on without them"
+    if click.confirm(f"Trust {visible(project)} from now on? n = {otherwise}", default=False):
         trust.add(project)
         return structs.replace(config, trusted=True)
     return structs.replace(config, trusted=False)
