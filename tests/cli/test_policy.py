@@ -93,7 +93,7 @@ def test_wrong_usage(invoke: Invoke, args: list[str], why: str) -> None:
 
 def test_where_the_rules_are(invoke: Invoke, config: Path) -> None:
     done = invoke("policy", "where", "--cwd", "/x")
-    assert done.stdout.splitlines() == [str(config), "/x/.dragoman/policy.toml", str(rulebook.DANGEROUS)]
+    assert done.stdout.splitlines() == [str(config), "/x/.dragoman/policy.toml", str(rulebook.MODES_FILE)]
 
 
 # --- dragoman run --------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ ARGS = {
     "doctor --json": "doctor --json",
     "policy": "policy test Bash ls --cwd {folder}",
     "policy where": "policy where --cwd {folder}",
+    "trust": "trust {folder}",
     "permission-server": "permission-server --cwd {folder}",
     "demo": "demo --fast",
     "--version": "--version",

@@ -205,21 +205,20 @@ def test_what_was_asked_before_the_session_had_a_name_is_its_own() -> None:
     ]
 
 
-def test_what_a_tool_was_allowed_is_known_in_its_turn(ledger: Ledger) -> None:
-    put(ledger, ev.TurnStarted(), permission("r", "c"), permission("q", "d"))
+def test_a_permission_is_asked_until_it_is_answered(ledger: Ledger) -> None:
+    put(ledger, ev.TurnStarted(), permission("r", "c"))
     assert ledger.tool_asked("c")
-    put(
-        ledger,
-        ev.PermissionResolved(request_id="r", outcome="allowed"),
-        ev.PermissionResolved(request_id="q", outcome="denied"),
-    )
-    assert ledger.tool_allowed("s", "c")
+    put(ledger, ev.PermissionResolved(request_id="r", outcome="allowed"))
     assert not ledger.tool_asked("c")
-    assert not ledger.tool_allowed("s", "d")
-    assert not ledger.tool_allowed("other", "c")
-    assert not ledger.tool_allowed("s", None)
-    put(ledger, ev.TurnEnded(outcome="completed"))
-    assert not ledger.tool_allowed("s", "c")
+
+
+def test_the_changes_that_a_tool_proposes_are_known_while_it_is_open(ledger: Ledger) -> None:
+    change = ev.FileChanged(path="a.py", change="modified", call_id="c", phase="proposed")
+    put(ledger, ev.ToolStarted(call_id="c", name="Edit"), change)
+    assert ledger.tool_changes("s", "c") == [change]
+    assert ledger.tool_changes("s", "d") == ledger.tool_changes("s", None) == []
+    put(ledger, ev.ToolEnded(call_id="c", status="completed"))
+    assert ledger.tool_changes("s", "c") == []
 
 
 def test_a_tool_that_was_denied_is_declined_at_the_end(ledger: Ledger) -> None:

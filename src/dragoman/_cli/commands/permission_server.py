@@ -35,8 +35,6 @@ def command(
     claude -p "…" --permission-prompt-tool mcp__dragoman__approve \\
       --mcp-config '{"mcpServers":{"dragoman":{"command":"dragoman","args":["permission-server"]}}}'
     """
-    if sys.stdin is None or sys.stdout is None:
-        raise click.UsageError("It speaks MCP over stdin and stdout, and one of them is closed.")
     try:
         cwd = os.path.abspath(cwd)
     except OSError as error:
