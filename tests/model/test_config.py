@@ -50,7 +50,10 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         ),
     ],
     "policy": [({}, f"{PATH} {{}}"), ("", f"{PATH} ''")],
-    "trusted": [("yes", "must be True or False, or None; not 'yes'"), (1, "must be True or False, or None; not 1")],
+    "trusted": [
+        ("yes", "must be True or False, or None; not 'yes'"),
+        (1, "must be True or False, or None; not 1"),
+    ],
     "sandbox": [("beach", "must be one of none, read-only, workspace, full; not 'beach'")],
     "allowed_tools": [([1], "[0] must be a string; not 1"), ({"Bash"}, f"{TEXTS}; not {{'Bash'}}")],
     "blocked_tools": [("Bash", f"{TEXTS}, such as ['Bash']; not 'Bash'"), (None, f"{TEXTS}; not None")],
