@@ -445,6 +445,17 @@ class TestKinds:
                     request = asked(tool, project, kind=kind, **{key: value, "path": "a.py"})
                     assert effect(mode, request) == expected  # type: ignore[arg-type]
 
+    def test_where_there_are_two_commands_nobody_knows_which_runs(self, project: Path) -> None:
+        for more in ({"script": "rm x"}, {"argv": ["rm", "x"]}, {"commands": ["ls", "rm x"]}, {"code": "x"}):
+            request = asked("Bash", project, command="ls", **more)
+            assert request.commands is None
+            assert effect("dangerous", request) == "ask"
+        assert any(
+            words[0] == "rm" for words in asked("Bash", project, command="ls", script="rm x").line.commands
+        )
+        for more in ({"commands": ["ls"]}, {"shell": "bash"}):  # as Goose and Codex have them
+            assert effect("dangerous", asked("Bash", project, command="ls", **more)) == "allow"
+
     def test_only_tools_that_are_known_to_plan_pass_by_name(self, project: Path) -> None:
         assert effect("dangerous", asked("TodoWrite", project, todos=[])) == "allow"
         assert effect("dangerous", asked("mcp__x__TodoWrite", project, todos=[])) == "ask"

@@ -2,11 +2,11 @@
 
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from dragoman._model import toolnames
 from dragoman._model.commands import Answer, By
@@ -20,6 +20,8 @@ _TITLED: Final = frozenset(("run_shell_command",))
 """Tools of Gemini CLI that come over ACP without their input: the title is the command, to the letter."""
 _GLOBBING: Final = frozenset(("Glob", "glob", "GlobTool", "find_files", "file_search"))
 """Search tools whose pattern is one of files."""
+_SHELLS: Final = ("sh", "bash", "zsh", "/bin/sh", "/bin/bash", "/bin/zsh", "/usr/bin/bash", "/usr/bin/zsh")
+"""What Codex names beside its command: by which shell it is run."""
 _UNSURE: Final[frozenset[ToolKind]] = frozenset(("execute", "delete", "mcp", "other"))
 """Kinds that promise nothing: a command in the input does not belie them."""
 _POWERSHELL: Final = frozenset(("PowerShell", "powershell", "pwsh", "cmd"))
@@ -103,16 +105,12 @@ class PermissionRequest:
         """The answers that the agent offers, where it does; `Answer(option=…)` chooses one."""
         self.unasked: bool = unasked
         """It is here because every call is, not because the agent found it worth a question."""
+        self.cwd: str = os.path.abspath(cwd or os.curdir)
+        """Where the session works."""
         self._files = tuple(files)
-        self._session_cwd = os.path.abspath(cwd or os.curdir)
 
     def __repr__(self) -> str:
         return f"PermissionRequest(tool={self.tool!r}, kind={self.kind!r}, input={self.input!r})"
-
-    @cached_property
-    def cwd(self) -> str:
-        """Where the session works."""
-        return self._session_cwd
 
     @property
     def here(self) -> str:
@@ -192,11 +190,27 @@ class PermissionRequest:
             return ShellLine()
         if self.tool in _POWERSHELL:
             return ShellLine(commands=[[self.command]], hidden=True)
-        several = [item for item in (self.input.get("commands"),) if isinstance(item, list) and len(item) > 1]
-        line = shell.read(self.command)
-        if several or self.changed_env:
-            return structs.replace(line, sure=False)
-        return line
+        first, *others = [shell.read(text) for text in dict.fromkeys((self.command, *self._other_commands))]
+        if not others and not self.changed_env:
+            return first
+        # Which of several runs, nobody knows; a rule that denies finds them all.
+        return ShellLine(
+            commands=[words for line in (first, *others) for words in line.commands],
+            hidden=any(line.hidden for line in (first, *others)),
+            files=[file for line in (first, *others) for file in line.files],
+        )
+
+    @property
+    def _other_commands(self) -> Iterator[str]:
+        """Whatever else in the input may be a command, beside the one that `command` is."""
+        for key in inputs.COMMAND_KEYS:
+            value = self.input.get(key)
+            if key == "commands" and isinstance(value, list):
+                yield from (shell.script(str(item)) for item in value)
+            elif value is not self._given and isinstance(value, list) and value:
+                yield shell.script(shlex.join(map(str, value)))
+            elif value is not self._given and isinstance(value, str) and value not in ("", *_SHELLS):
+                yield shell.script(value)
 
     @property
     def commands(self) -> list[list[str]] | None:

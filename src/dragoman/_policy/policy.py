@@ -73,7 +73,8 @@ class Policy:
         found = self._settled(request)
         if found is not None and (found.effect == "allow" or self.mode not in _DENIED):
             return _decision(found)
-        if self.mode == "plan" and found is None and request.kind in LOOKING and _in_bounds(request):
+        within = request.event.blocked_path is None
+        if self.mode == "plan" and found is None and request.kind in LOOKING and within:
             return Decision("allow", mode)
         return self._denied() if self.mode in _DENIED else Decision("ask", mode)
 
@@ -85,9 +86,7 @@ class Policy:
             tables.append(known.looking)
         if mode in ("dangerous", "edits"):
             tables.append(known.editing)
-        if not tables:
-            return None
-        if request.event.blocked_path is not None:
+        if not tables or request.event.blocked_path is not None:
             return None
         source = f"approve={mode}"
         return next(
@@ -124,10 +123,6 @@ class Policy:
 def _decision(found: Found) -> Decision:
     why = found.rule.message or f"Denied by a rule: {found.title}."
     return Decision(found.effect, found.title, why if found.effect == "deny" else None)
-
-
-def _in_bounds(request: PermissionRequest) -> bool:
-    return request.event.blocked_path is None
 
 
 def effect_of(request: PermissionRequest, answer: Answer) -> Effect:
