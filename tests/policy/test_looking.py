@@ -135,6 +135,35 @@ def test_a_glob_that_finds_too_much_is_asked_for(project: Path) -> None:
     assert effect("dangerous", asked("Bash", project, command="cat many/*")) == "ask"
 
 
+@pytest.mark.parametrize("name", ["many/{}*", "many/{}"])
+def test_a_call_that_names_too_much_holds_up_nobody(
+    name: str, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thousands of globs would be looked up on disk, one by one, while all other sessions wait: counted, not timed."""
+    names = [name.format(number) for number in range(4000)]
+    looked, look, follow = 0, os.scandir, os.path.realpath
+
+    def counted(function: Any) -> Any:
+        def call(*arguments: Any, **options: Any) -> Any:
+            nonlocal looked
+            looked += 1
+            return function(*arguments, **options)
+
+        return call
+
+    monkeypatch.setattr(os, "scandir", counted(look))
+    monkeypatch.setattr(os.path, "realpath", counted(follow))
+    for request in (
+        asked("Bash", project, command="cat " + " ".join(names)),
+        asked("read_many_files", project, paths=names),
+        asked("apply_patch", project, kind="edit", changes={path: {"type": "add"} for path in names}),
+    ):
+        assert effect("dangerous", request) == "ask"
+        rules = [rulebook.Rule(effect="deny", path="secret")]
+        assert Policy("all", rulebook.Rulebook(("mine", rules))).decide(request).effect == "deny"
+    assert looked < 5 * places.MOST_NAMES
+
+
 def test_searching_all_that_is_below_reads_the_secret_that_lies_there(project: Path) -> None:
     assert effect("dangerous", asked("Bash", project, command="grep -r . .")) == "allow"
     (project / ".env").write_text("KEY=1")

@@ -21,7 +21,8 @@ _RECURSIVE: Final = re.compile(
 )
 _GIT_OPTIONS: Final = {"--no-pager": 0, "-P": 0, "--no-optional-locks": 0, "-C": 1}
 """What may stand between git and its command, and how many words it takes."""
-_BASES: Final = 16
+_BASES: Final = 4
+"""Folders from which words may be meant."""
 _MAKEFILES: Final = ("GNUmakefile", "makefile", "Makefile")
 _LARGEST_MAKEFILE: Final = 1 << 18
 
@@ -66,6 +67,8 @@ def only_looks(line: shell.ShellLine, cwd: str, runs_in: str) -> bool:
     if not line.sure or not line.commands:
         return False
     bases = folders(line, runs_in)
+    if places.too_many([*line.reads, *(word for words in line.commands for word in words[1:])]):
+        return False
     if bases is None or not all(places.surely_lies(file, _READABLE, cwd, bases) for file in line.reads):
         return False
     return all(

@@ -241,7 +241,12 @@ class PermissionRequest:
     @cached_property
     def paths(self) -> list[str]:
         """The files that it names, absolute and with links followed: a link must not lead out of a rule."""
-        return list(dict.fromkeys(map(self.resolved, self._named)))
+        return list(dict.fromkeys(map(self.resolved, self._named[: places.MOST_NAMES])))
+
+    @property
+    def names_too_much(self) -> bool:
+        """It names more files than are looked up: `paths` are the first of them."""
+        return places.too_many(self._named)
 
     def resolved(self, path: str) -> str:
         """A path as `paths` has it."""
@@ -250,14 +255,20 @@ class PermissionRequest:
     @cached_property
     def written_paths(self) -> list[str]:
         """The same as they are written."""
-        return list(dict.fromkeys(places.written_path(path, self.here) for path in self._named))
+        return list(
+            dict.fromkeys(places.written_path(path, self.here) for path in self._named[: places.MOST_NAMES])
+        )
 
     @cached_property
     def placed(self) -> bool:
         """It names files, and it can be told where each of them lies."""
-        return bool(self._named) and all(
-            places.real_path(path, self.here) is not None and not places.is_glob(path.split("/")[0])
-            for path in self._named
+        return (
+            bool(self._named)
+            and not self.names_too_much
+            and all(
+                places.real_path(path, self.here) is not None and not places.is_glob(path.split("/")[0])
+                for path in self._named
+            )
         )
 
     @property

@@ -21,6 +21,9 @@ WORDS: Final = ("inside", "outside", "secret", "protected", "build", "public")
 """Places that have a word of their own."""
 MOST: Final = 2000
 """Files that are looked at to see what a glob stands for."""
+MOST_NAMES: Final = 500
+MOST_GLOBS: Final = 20
+"""Names and globs of one call whose places are looked up: nobody's call shall hold up the others."""
 
 
 class _Place(Struct, forbid_unknown_fields=True):
@@ -115,6 +118,12 @@ _KNOWN_NAMES: Final = (
 
 def is_glob(word: str) -> bool:
     return _GLOB.search(word) is not None
+
+
+def too_many(words: Sequence[str]) -> bool:
+    """Whether these are more than can be looked up. Then a rule that allows is not sure, and one that denies is about
+    them."""
+    return len(words) > MOST_NAMES or sum(map(is_glob, words)) > MOST_GLOBS
 
 
 def stands_for(word: str, bases: Iterable[str]) -> list[str] | None:

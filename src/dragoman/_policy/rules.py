@@ -159,22 +159,21 @@ def _path(rule: Rule, request: PermissionRequest) -> bool:
             and request.command is None
             and all(any(places.lies(path, place, request.cwd) for place in wanted) for path in request.paths)
         )
+    words = list(dict.fromkeys(_words_like_paths(request)))
+    if request.names_too_much or places.too_many(words):
+        return True
     if any(
         _lies(path, place, request) for path in (*request.paths, *request.written_paths) for place in wanted
     ):
         return True
-    return any(_may_lie(word, place, request) for word in _words_like_paths(request) for place in wanted)
+    bases = looking.folders(request.line, request.runs_in) or [request.runs_in]
+    return any(places.may_lie(word, place, request.cwd, bases) for word in words for place in wanted)
 
 
 def _lies(path: str, place: str, request: PermissionRequest) -> bool:
     if places.is_glob(path):
         return places.may_lie(path, place, request.cwd, [request.here])
     return places.lies(path, place, request.cwd)
-
-
-def _may_lie(word: str, place: str, request: PermissionRequest) -> bool:
-    bases = looking.folders(request.line, request.runs_in) or [request.runs_in]
-    return places.may_lie(word, place, request.cwd, bases)
 
 
 def _words_like_paths(request: PermissionRequest) -> Iterator[str]:
