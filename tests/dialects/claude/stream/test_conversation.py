@@ -24,7 +24,7 @@ from tests.dialects.claude.stream.conversation import (
 
 def test_it_opens_with_initialize() -> None:
     talk = Conversation()
-    hooks = {"PreToolUse": [{"hookCallbackIds": [gate.CALLBACK], "timeout": 600}]}
+    hooks = {"PreToolUse": [{"hookCallbackIds": [gate.CALLBACK], "timeout": 60}]}
     request = {"subtype": "initialize", "hooks": hooks}
     assert talk.sent == [{"type": "control_request", "request_id": "initialize", "request": request}]
     answer = {"commands": [{"name": "/x", "argumentHint": "[y]"}], "models": [1], "account": {"email": "e"}}
