@@ -46,11 +46,13 @@ async def test_allowed_and_remembered(claude: Pinned) -> None:
 
 
 async def test_a_suggestion_of_the_agent_can_be_remembered(claude: Pinned) -> None:
-    """Edits are asked for with a suggestion to accept all of them from now on."""
+    """As an update of its own permissions: to accept all edits from now on. It suggests none itself where every call is
+    asked for by a hook."""
 
     def remember(request: PermissionRequest) -> Answer:
-        chosen = [s for s in request.event.suggestions if s["type"] == "setMode"]
-        return Answer(decision="allow", remember=chosen)
+        assert request.event.suggestions == []
+        chosen = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+        return Answer(decision="allow", remember=[chosen])
 
     one, two = claude.cwd / "one", claude.cwd / "two"
     script = [tool("Write", file_path=str(path), content=f"{path.name}\n") for path in (one, two)]

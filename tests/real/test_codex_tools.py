@@ -21,6 +21,9 @@ from tests.real.driving import Events, Gate, Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 
+UNASKED = {"mode": "all", "sandbox": "workspace"}
+"""To keep its sandbox, Codex asks nobody then."""
+
 PATCH = """\
 *** Begin Patch
 *** Add File: new.txt
@@ -54,9 +57,8 @@ async def test_a_command_with_a_long_output(codex: Pinned, asked: bool) -> None:
     """Codex tells the output also in pieces; of a command that was asked for mostly only when it has ended."""
     gate = Gate(codex.cwd / "gate")
     call = tool("exec_command", cmd=f"{gate.wait}; seq 1 40000", yield_time_ms=30_000)
-    async with codex.open([call, "Long."], approve=lambda request: True) as run:
-        if not asked:
-            await run.session.set_mode("all")
+    who: dict[str, Any] = {"approve": lambda request: True}
+    async with codex.open([call, "Long."], **(who if asked else UNASKED)) as run:
         stream = run.session.prompt("Count.")
         await run.until(ToolStarted)
         await gate.open()

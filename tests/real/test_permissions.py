@@ -82,7 +82,8 @@ LASTING = {"gemini": "proceed_always", "opencode": "always", "codex-acp": "accep
 @exercises(Capability.PERMISSIONS, Capability.REMEMBER)
 @by(*ACP_AGENTS)
 async def test_allowed_by_hand_and_from_now_on(agent: Pinned) -> None:
-    """With the option of the agent that says so: then it does not ask again."""
+    """With the option of the agent that says so: then it does not ask again, or, where it is made to ask for every call,
+    the policy knows."""
     lines: Lines = [agent.tools.shell(TOUCH), "One.", agent.tools.shell(TOUCH), "Two."]
     async with agent.open(lines, approve=lambda request: LATER) as run:
         stream = run.session.prompt("Touch it.")
@@ -101,7 +102,9 @@ async def test_allowed_by_hand_and_from_now_on(agent: Pinned) -> None:
     assert (resolved.outcome, resolved.by, resolved.option_id) == ("allowed", "client", LASTING[agent.name])
     done = first.one(ToolEnded)
     assert (done.call_id, done.status) == (request.call_id, "completed")
-    assert second.of(PermissionRequested) == []
+    assert [(r.outcome, r.by) for r in second.of(PermissionResolved)] == (
+        [("allowed", "policy")] if agent.name == "gemini" else []
+    )
     assert second.one(ToolEnded).status == "completed"
     assert agent.files == ["here"]
 

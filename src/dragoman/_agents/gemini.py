@@ -15,11 +15,19 @@ from dragoman._dialects import machine_for
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
+from dragoman._policy import trust
 from dragoman._policy.rules import Rule
 from dragoman._runtime.plan import LaunchPlan, Step
 
 ENV_PREFIXES: Final = ("GEMINI_", "GOOGLE_", "CODE_ASSIST_")
 
+PROJECT_FILES: Final = {
+    ".gemini/settings.json": "settings, hooks and MCP servers",
+    ".gemini/.env": "variables",
+    ".env": "variables",
+    ".gemini/extensions": "extensions",
+}
+"""What a project can bring that Gemini CLI would run or read."""
 _TRUST: Final = "GEMINI_CLI_TRUST_WORKSPACE"
 _ENVIRONMENT: Final = {
     "GEMINI_CLI_NO_RELAUNCH": "true",
@@ -89,7 +97,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
 
 def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     """Everything but the tools that need no permission can be said in the protocol."""
-    variables = _environment(config)
+    variables = _environment(config) if config.trusted else {**_environment(config), _TRUST: "false"}
     if config.resume is not None and _just_begun(config.resume, variables):
         raise UsageError(
             f"Gemini CLI would empty the session {config.resume}, because it began in this very minute: "
@@ -128,6 +136,13 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     if config.mcp_servers:
         raise Unsupported("gemini", "mcp_servers in gemini_stream", "Use the dialect acp instead")
     check_options(config, "gemini_stream", _STREAM_OPTIONS)
+    brought = trust.brought(config.cwd or os.getcwd(), PROJECT_FILES)
+    if brought and not config.trusted:
+        # Without a person at it the CLI does not run at all in a folder that it is told not to trust.
+        raise UsageError(
+            f"gemini_stream works in trusted folders only, where a project brings {', '.join(brought)}: use acp, or trust it "
+            "with `dragoman trust`"
+        )
     argv = [executable, "--output-format", "stream-json", "--approval-mode", _APPROVAL[config.approve]]
     argv += ["--resume", config.resume] if config.resume is not None else []
     argv += _several("--include-directories", config.native.get("add_dirs"))
@@ -165,8 +180,7 @@ def _several(flag: str, values: Any) -> list[str]:
 
 
 def _environment(config: SessionConfig) -> dict[str, str]:
-    seen = {**_ENVIRONMENT, **environment(config, ENV_PREFIXES)}
-    return seen if config.trusted else {**seen, _TRUST: "false"}
+    return {**_ENVIRONMENT, **environment(config, ENV_PREFIXES)}
 
 
 def session_dirs(variables: Mapping[str, str]) -> list[Path]:
@@ -185,11 +199,6 @@ AGENT = Agent(
     tested_versions=("0.61.0",),
     session_dirs=session_dirs,
     native_options=NATIVE_OPTIONS,
-    project_files={
-        ".gemini/settings.json": "settings, hooks and MCP servers",
-        ".gemini/.env": "variables",
-        ".env": "variables",
-        ".gemini/extensions": "extensions",
-    },
+    project_files=PROJECT_FILES,
     env_prefixes=ENV_PREFIXES,
 )

@@ -158,6 +158,9 @@ class Requests:
             log.warning("%s could not be answered: %s", self._run.plan.agent, error)
 
     def _remember(self, request: PermissionRequest, answer: Answer) -> None:
+        if self._run.plan.shows_all and _is_lasting(request, answer):
+            # It is made to ask for every call, so it is we who have to know what was allowed from now on.
+            answer = structs.replace(answer, remember=["session", *answer.remember])
         if not answer.remember:
             return
         try:
@@ -243,6 +246,12 @@ class Requests:
             return Reply(result=await host.do(call, self._run.tasks))
         except Refused as refusal:
             return Reply(error=str(refusal))
+
+
+def _is_lasting(request: PermissionRequest, answer: Answer) -> bool:
+    """Whether it chooses an option of the agent's that holds from now on."""
+    chosen = next((option for option in request.options if option.id == answer.option), None)
+    return chosen is not None and chosen.kind == "allow_always"
 
 
 async def handler_reply(handler: Callable[[Any], Any], request: Asked) -> Any:
