@@ -135,6 +135,7 @@ def _config_and_connection(
         )
     plan.read_only = plan.read_only or config.sandbox == "read-only"
     plan.vendor = record.vendor
+    plan.unheld = (*plan.unheld, *record.unheld)
     redactor = Redactor(secrets_in(plan.env) | secrets_in(config.mcp_servers)) if config.redact else None
     plan.options = structs.replace(
         plan.options,

@@ -145,3 +145,26 @@ def test_a_session_is_not_resumed_over_acp_in_the_minute_in_which_it_began(tmp_p
         planned("acp", resume=young, env=home)
     assert planned("acp", resume=old, env=home).resume == old
     assert planned("gemini_stream", resume=young, prompt="Go", env=home).resume == young
+
+
+@pytest.mark.parametrize("brings", [".env", ".gemini/settings.json"])
+def test_what_a_project_brings_stays_out_unless_it_is_trusted(brings: str, tmp_path: Path) -> None:
+    """Told not to trust a folder, the CLI does not run without a person, and starts no server of the caller's either: so
+    it is told only where there is something to keep out."""
+
+    def made(**fields: Any) -> Any:
+        given = {"cwd": str(tmp_path), "trusted": False, **fields}
+        dialect = given.pop("dialect", "acp")
+        return GEMINI.plan(SessionConfig(agent="gemini", **given), "gemini", dialect)
+
+    name = "GEMINI_CLI_TRUST_WORKSPACE"
+    assert made().env[name] == "true"
+    (tmp_path / brings).parent.mkdir(exist_ok=True)
+    (tmp_path / brings).touch()
+    assert made().env[name] == "false"
+    assert made(trusted=True).env[name] == "true"
+    for refused in ({"mcp_servers": {"x": {"command": "y"}}}, {"dialect": "gemini_stream", "prompt": "hi"}):
+        with pytest.raises(UsageError, match=f"is not trusted and brings {brings}"):
+            made(**refused)
+        if "mcp_servers" in refused:
+            made(trusted=True, **refused)

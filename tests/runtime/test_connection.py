@@ -20,6 +20,7 @@ from dragoman._model.events import (
     TurnEnded,
 )
 from dragoman._model.frames import Exit
+from dragoman._policy import trust
 from dragoman._policy.permission import PermissionRequest
 from dragoman._runtime.connection import Connection
 from dragoman._runtime.requests import LATER, Handlers, Later
@@ -241,3 +242,21 @@ def test_a_blocking_connection(tmp_path: Path) -> None:
     assert agent.result is not None
     assert agent.exit is not None
     assert agent.recording_error is None
+
+
+async def test_a_folder_that_is_not_trusted_gets_no_session_where_it_would_take_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process serves several folders: what it is not kept from in the first, it would run in every other."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "two" / ".hooks").touch()
+    plan = toy_plan("plural.py", capabilities=MANY, cwd=str(tmp_path / "one"))
+    plan.unheld = (".hooks",)
+    async with Connection(plan) as agent:
+        with pytest.raises(UsageError, match="two is not trusted"):
+            await agent.session(tmp_path / "two")
+        assert await agent.session(tmp_path / "three")
+        trust.add(str(tmp_path / "two"))
+        assert await agent.session(tmp_path / "two")

@@ -97,7 +97,14 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
 
 def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     """Everything but the tools that need no permission can be said in the protocol."""
-    variables = _environment(config) if config.trusted else {**_environment(config), _TRUST: "false"}
+    variables = _environment(config)
+    if brought := _held_back(config):
+        if config.mcp_servers:
+            raise UsageError(
+                f"gemini starts no MCP servers in a folder that is not trusted and brings {brought}: leave out mcp_servers, "
+                "or trust it with `dragoman trust`"
+            )
+        variables[_TRUST] = "false"
     if config.resume is not None and _just_begun(config.resume, variables):
         raise UsageError(
             f"Gemini CLI would empty the session {config.resume}, because it began in this very minute: "
@@ -113,6 +120,7 @@ def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         capabilities=made.capabilities - _LACKS,
         stop=_ACP_STOP,
         shows_all=bool(asking),
+        unheld=tuple(PROJECT_FILES) if variables[_TRUST] == "true" else (),
         granted=[
             Rule(effect="allow", name="allowed_tools", agent="gemini", tool=glob.escape(tool))
             for tool in config.allowed_tools
@@ -136,12 +144,11 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     if config.mcp_servers:
         raise Unsupported("gemini", "mcp_servers in gemini_stream", "Use the dialect acp instead")
     check_options(config, "gemini_stream", _STREAM_OPTIONS)
-    brought = trust.brought(config.cwd or os.getcwd(), PROJECT_FILES)
-    if brought and not config.trusted:
+    if brought := _held_back(config):
         # Without a person at it the CLI does not run at all in a folder that it is told not to trust.
         raise UsageError(
-            f"gemini_stream works in trusted folders only, where a project brings {', '.join(brought)}: use acp, or trust it "
-            "with `dragoman trust`"
+            f"gemini_stream does not work in a folder that is not trusted and brings {brought}: use acp, or trust it with "
+            "`dragoman trust`"
         )
     argv = [executable, "--output-format", "stream-json", "--approval-mode", _APPROVAL[config.approve]]
     argv += ["--resume", config.resume] if config.resume is not None else []
@@ -181,6 +188,12 @@ def _several(flag: str, values: Any) -> list[str]:
 
 def _environment(config: SessionConfig) -> dict[str, str]:
     return {**_ENVIRONMENT, **environment(config, ENV_PREFIXES)}
+
+
+def _held_back(config: SessionConfig) -> str:
+    """What the project brings and must not run, by its files; empty where there is nothing such."""
+    folder = config.cwd or os.getcwd()
+    return "" if config.trusted else ", ".join(trust.brought(folder, PROJECT_FILES))
 
 
 def session_dirs(variables: Mapping[str, str]) -> list[Path]:

@@ -191,11 +191,13 @@ class Connection:
 
     def _check_trust(self, where: str) -> None:
         """What was trusted for the connection's folder is not trusted anywhere else."""
-        own = trust.project_of(self._where())
+        own, plan = trust.project_of(self._where()), self._run.plan
         elsewhere = os.path.commonpath((own, os.path.realpath(where))) != own
-        if self._run.plan.config.get("trusted") and elsewhere and not trust.is_trusted(where):
+        takes_part = plan.config.get("trusted") or trust.brought(where, plan.unheld)
+        if takes_part and elsewhere and not trust.is_trusted(where):
             raise UsageError(
-                f"{where} is not trusted, and on this connection projects take part: give it a connection of its own"
+                f"{where} is not trusted, and on this connection projects take part: give it a connection of its own, or "
+                "trust it with `dragoman trust`"
             )
 
     def _alone(self, prompt: str | None = None) -> Session:

@@ -56,6 +56,9 @@ class LaunchPlan(Struct, kw_only=True):
     """The host changes nothing."""
     shows_all: bool = False
     """The agent was told to ask for every call, so that it is in doubt of none for which it asks."""
+    unheld: tuple[str, ...] = ()
+    """What a project can bring that this process would run: no session of it works where one of these is, unless the
+    folder is trusted."""
     mode_meanings: Mapping[str, Approve] = field(default_factory=dict)
     """What the agent's own modes mean in ours."""
     granted: list[Rule] = field(default_factory=list)
