@@ -115,8 +115,9 @@ async def test_what_an_agent_leaves_running_when_it_exits_in_good_order_stays(
         with anyio.fail_after(30):
             [heir] = [int(event.text or "") async for event in session.events() if isinstance(event, Message)]
     assert alive(heir)
+    process = psutil.Process(heir)  # it is gone, and buried, as soon as it may go
     fifo.write_text("go")
-    psutil.Process(heir).wait(30)
+    process.wait(30)
     assert kept_after(DEADLINE) == []
 
 
@@ -142,9 +143,10 @@ def test_what_may_stay_stays_when_we_are_gone(tmp_path: Path) -> None:
     program = [sys.executable, "-W", "error", "-c", HEIR, str(Path(__file__).parents[2]), str(fifo)]
     done = subprocess.run(program, capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
-    assert alive(int(done.stdout))
+    heir = psutil.Process(int(done.stdout))
+    assert alive(heir.pid)
     fifo.write_text("go")
-    psutil.Process(int(done.stdout)).wait(30)
+    heir.wait(30)
 
 
 async def test_a_kill_waits_until_all_are_gone() -> None:
