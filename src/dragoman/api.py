@@ -148,7 +148,7 @@ def _config_and_connection(
     connection = Connection(
         plan,
         handlers=handlers,
-        policy=Policy(config.approve, rulebook.load(config.cwd, config.policy), plan.granted),
+        policy=Policy(config.approve, rulebook.load(config.cwd, config.policy), plan.granted, plan.updates),
         limits=Limits.of(config),
         recorder=_recorder(config, redactor),
         timeout=config.timeout,

@@ -127,11 +127,11 @@ def test_a_name_that_leads_from_anywhere_trusts_nothing(file: Path, entry: str) 
 def test_what_is_no_plain_file_is_not_waited_for(file: Path) -> None:
     file.parent.mkdir(parents=True)
     os.mkfifo(file)
-    with pytest.raises(UsageError, match="no plain file"):
+    with pytest.raises(UsageError, match="no regular file"):
         trust.folders(file)
     file.unlink()
     file.symlink_to("/dev/zero")
-    with pytest.raises(UsageError, match="no plain file"):
+    with pytest.raises(UsageError, match="no regular file"):
         trust.folders(file)
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from dragoman._agents import claude_rules
 from dragoman._agents.agent import Agent, check_options, environment, settings_shown
 from dragoman._dialects.claude.stream import gate
 from dragoman._dialects.claude.stream.machine import ClaudeStream
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import Unsupported
-from dragoman._policy import claude_rules
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._wire.machine import StartOptions
 
@@ -99,6 +99,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
         session=new,
         mode_meanings=claude_rules.MODES,
         granted=claude_rules.allowed(config.allowed_tools, "allowed_tools"),
+        updates=claude_rules.suggested,
     )
 
 

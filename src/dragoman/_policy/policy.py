@@ -10,13 +10,13 @@ without a word: `unasked` says that a call is one of these.
 """
 
 import glob
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from dragoman._model.commands import Answer
 from dragoman._model.config import Approve
 from dragoman._model.events import ToolKind
-from dragoman._policy import claude_rules, rulebook
+from dragoman._policy import rulebook
 from dragoman._policy.permission import Decision, Effect, PermissionRequest
 from dragoman._policy.rulebook import Found, Rulebook
 from dragoman._policy.rules import Rule, exact_input
@@ -32,17 +32,31 @@ _DENIED: Final[dict[Approve, str]] = {
 _RANK: Final[dict[Effect, int]] = {"allow": 0, "ask": 1, "deny": 2}
 
 
+Updates = Callable[[Any], tuple[list[Rule], Approve | None]]
+"""What an update of permissions in an agent's own words comes to: rules, and a mode."""
+
+
+def no_update(update: Any) -> tuple[list[Rule], Approve | None]:
+    """For agents that have no such words."""
+    return [], None
+
+
 class Policy:
     """The rules and the mode of one run. The mode may be changed while it runs."""
 
     def __init__(
-        self, mode: Approve = "ask", rules: Rulebook | None = None, granted: Iterable[Rule] = ()
+        self,
+        mode: Approve = "ask",
+        rules: Rulebook | None = None,
+        granted: Iterable[Rule] = (),
+        updates: Updates = no_update,
     ) -> None:
         self.mode: Approve = mode
         self._rules = rules or Rulebook()
         self._granted = list(granted)
         """What holds where no rule of a file says otherwise: tools allowed by name, suggestions of the agent's own that
         were taken."""
+        self._updates = updates
 
     def decide(self, request: PermissionRequest) -> Decision:
         """The effect on a call. Whether somebody is there to be asked is another question."""
@@ -106,7 +120,7 @@ class Policy:
         cannot be: nobody could say what else it would cover. A suggestion of the agent's own is held here too, since
         every call of an agent that makes some is put before the policy."""
         for update in answer.remember:
-            rules, mode = claude_rules.suggested(update, "as was suggested")
+            rules, mode = self._updates(update)
             self._granted += rules
             self.mode = mode or self.mode
         if "always" not in answer.remember and "session" not in answer.remember:

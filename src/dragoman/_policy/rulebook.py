@@ -7,9 +7,8 @@ without it (allow < ask < deny).
 
 import os
 import re
-import stat
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -18,14 +17,13 @@ import msgspec
 from msgspec import Struct, field
 
 from dragoman._model.errors import UsageError
+from dragoman._policy.config_files import config_file, text_of
 from dragoman._policy.permission import Effect, PermissionRequest
 from dragoman._policy.rules import Rule, effect_on
 from dragoman._wire.jsontext import repaired
 
 PROJECT_FILE: Final = ".dragoman/policy.toml"
 MODES_FILE: Final = Path(__file__).with_name("modes.toml")
-LARGEST: Final = 1 << 20
-"""Bytes of a policy file."""
 _MOST_DOTS: Final = 100
 """Dots on one line: each part of a dotted key costs as much as all before it."""
 _MOST_BRACKETS: Final = 100
@@ -91,11 +89,9 @@ def first(rules: Iterable[Rule], request: PermissionRequest, source: str) -> Fou
     return None
 
 
-def user_file(variables: Mapping[str, str] | None = None) -> Path:
+def user_file() -> Path:
     """The user's own rules; an "always" is written there."""
-    known = os.environ if variables is None else variables
-    home = known.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return Path(home) / "dragoman" / "policy.toml"
+    return config_file("policy.toml")
 
 
 def load(cwd: str | None = None, extra: str | None = None) -> Rulebook:
@@ -115,7 +111,7 @@ def mode_rules() -> ModeRules:
 def read(path: Path, *, must_exist: bool = False) -> list[Rule]:
     """The rules in a file. A file that is not right is an error, never an empty policy."""
     try:
-        content: dict[str, Any] = tomllib.loads(_bounded(_content(path)))
+        content: dict[str, Any] = tomllib.loads(_bounded(text_of(path)))
         return msgspec.convert(content, _File).rule
     except (FileNotFoundError, NotADirectoryError):
         if must_exist:
@@ -125,19 +121,6 @@ def read(path: Path, *, must_exist: bool = False) -> list[Rule]:
         raise UsageError(f"the policy {path} cannot be read: {error}") from None
     except (ValueError, RecursionError) as error:  # those of tomllib and msgspec among them
         raise UsageError(f"the policy {path} is not right: {error}") from None
-
-
-def _content(path: Path) -> str:
-    """The text of a regular file of a bearable size: a project's may be a link to a device, or a pipe."""
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(file, "rb") as stream:
-        about = os.fstat(file)
-        if not stat.S_ISREG(about.st_mode):
-            raise OSError("it is no regular file")
-        data = stream.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise OSError(f"it has more than {LARGEST} bytes")
-    return data.decode()
 
 
 def _bounded(text: str) -> str:

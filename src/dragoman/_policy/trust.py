@@ -6,38 +6,32 @@ folder inside a repository is trusted with the repository alone: agents read wha
 """
 
 import os
-import stat
 import tempfile
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
 
 import msgspec
 from msgspec import Struct, field
 
 from dragoman._model.errors import UsageError
-
-LARGEST: Final = 1 << 20
-"""Bytes of the file."""
+from dragoman._policy.config_files import config_file, text_of
 
 
 class _File(Struct, forbid_unknown_fields=True):
     folders: list[str] = field(default_factory=list)
 
 
-def user_file(variables: Mapping[str, str] | None = None) -> Path:
+def user_file() -> Path:
     """Where the trusted folders are kept."""
-    known = os.environ if variables is None else variables
-    home = known.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return Path(home) / "dragoman" / "trusted.toml"
+    return config_file("trusted.toml")
 
 
 def folders(path: Path | None = None) -> list[str]:
     """The trusted folders, with links followed when they were trusted. Raises UsageError if the file is not right."""
     file = path or user_file()
     try:
-        text = _read(file)
+        text = text_of(file)
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
@@ -46,18 +40,6 @@ def folders(path: Path | None = None) -> list[str]:
         return msgspec.convert(tomllib.loads(text), _File).folders
     except (tomllib.TOMLDecodeError, msgspec.ValidationError, RecursionError) as error:
         raise UsageError(f"the trusted folders in {file} are not right: {error}") from None
-
-
-def _read(file: Path) -> str:
-    """Of a plain file that is not too large, and never by waiting for one."""
-    handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError("it is no plain file")
-        content = stream.read(LARGEST + 1)
-    if len(content) > LARGEST:
-        raise OSError(f"it is larger than {LARGEST} bytes")
-    return content.decode()
 
 
 def is_trusted(folder: str, path: Path | None = None) -> bool:

@@ -7,6 +7,7 @@ from msgspec import Struct, field
 
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve
+from dragoman._policy.policy import Updates, no_update
 from dragoman._policy.rules import Rule
 from dragoman._wire.machine import Machine, StartOptions
 
@@ -63,4 +64,6 @@ class LaunchPlan(Struct, kw_only=True):
     """What the agent's own modes mean in ours."""
     granted: list[Rule] = field(default_factory=list)
     """What the agent may do unless a rule of a file says otherwise."""
+    updates: Updates = no_update
+    """How the agent words what it may do from now on."""
     cli_version: str | None = None

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from dragoman._agents import claude_rules
 from dragoman._model import toolnames
 from dragoman._model.commands import Answer
 from dragoman._model.events import PermissionRequested
-from dragoman._policy import claude_rules
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 
@@ -74,7 +74,7 @@ def test_what_is_not_is_asked(allowed: str, tool: str, input: dict[str, Any]) ->
 
 
 def test_a_suggestion_that_was_taken_holds() -> None:
-    policy = Policy("ask")
+    policy = Policy("ask", updates=claude_rules.suggested)
     update = {
         "type": "addRules",
         "rules": [{"toolName": "Bash", "ruleContent": "touch:*"}],
@@ -97,7 +97,7 @@ def test_a_suggestion_that_was_taken_holds() -> None:
     ],
 )
 def test_a_suggested_mode_is_ours_too_if_it_has_a_meaning(native: str, mode: str) -> None:
-    policy = Policy("dangerous")
+    policy = Policy("dangerous", updates=claude_rules.suggested)
     update = {"type": "setMode", "mode": native, "destination": "session"}
     policy.remember(request("Write", file_path="a"), Answer(decision="allow", remember=[update]))
     assert policy.mode == mode
@@ -107,11 +107,11 @@ def test_a_suggested_mode_is_ours_too_if_it_has_a_meaning(native: str, mode: str
     "update", [None, 1, "x", {}, {"type": "addRules"}, {"type": "addRules", "rules": [1, {}]}]
 )
 def test_anything_else_is_passed_over(update: Any) -> None:
-    assert claude_rules.suggested(update, "x") == ([], None)
+    assert claude_rules.suggested(update) == ([], None)
 
 
 def test_folders_that_were_added_may_be_looked_into() -> None:
-    [rule], mode = claude_rules.suggested({"type": "addDirectories", "directories": ["/data"]}, "x")
+    [rule], mode = claude_rules.suggested({"type": "addDirectories", "directories": ["/data"]})
     policy = Policy("ask", granted=[rule])
     assert mode is None
     assert policy.decide(request("Read", file_path="/data/a")).effect == "allow"

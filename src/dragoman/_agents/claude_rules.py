@@ -82,7 +82,10 @@ def _path(pattern: str) -> str:
     return pattern[1:] if pattern.startswith("//") else pattern.removeprefix("/")
 
 
-def suggested(update: Any, source: str) -> tuple[list[Rule], Approve | None]:
+_SUGGESTED: Final = "as was suggested"
+
+
+def suggested(update: Any) -> tuple[list[Rule], Approve | None]:
     """What a permission update of Claude Code's, such as it suggests, comes to: rules, and a mode."""
     kind = fields.text(update, "type")
     if kind == "setMode":
@@ -90,12 +93,12 @@ def suggested(update: Any, source: str) -> tuple[list[Rule], Approve | None]:
     if kind == "addDirectories":
         folders = [folder for folder in fields.items(update, "directories") if isinstance(folder, str)]
         paths = [place for folder in folders for place in (folder, f"{folder.rstrip('/')}/**")]
-        rule = Rule(effect="allow", name=source, agent="claude", kind=["read", "search"], path=paths)
+        rule = Rule(effect="allow", name=_SUGGESTED, agent="claude", kind=["read", "search"], path=paths)
         return [rule] if paths else [], None
     effect = _EFFECTS.get(fields.text(update, "behavior") or "")
     if kind != "addRules" or effect is None:
         return [], None
-    said = [rule_of(_worded(rule), effect, source) for rule in fields.mappings(update, "rules")]
+    said = [rule_of(_worded(rule), effect, _SUGGESTED) for rule in fields.mappings(update, "rules")]
     return [rule for rule in said if rule is not None], None
 
 
