@@ -39,6 +39,7 @@ def open(
     agent: str | Agent | SessionConfig,
     *,
     prompt: str | None = None,
+    once: bool = False,
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
@@ -46,6 +47,9 @@ def open(
     **options: Unpack[Options],
 ) -> Session:
     """A session with an agent, to be entered with `async with`; the agent is started there.
+
+    With `once` it ends by itself as soon as `prompt` is done (see `Session.busy`), so that `events()` and `view()` are
+    the whole run, from run.started to run.ended; up to 10,000 events are kept for who begins to listen late.
 
     `agent` is its name, or a configuration that the other arguments change. `approve` is a mode (`ask`, if absent),
     or a handler that decides what neither the rules nor the mode settle. `answer` hears questions, `serve` what the
@@ -58,7 +62,9 @@ def open(
     mode, handlers = _handlers(approve, answer, serve, handler_timeout)
     given = {**_stated({"prompt": prompt, "approve": mode}), **options}
     config, connection = _config_and_connection(agent, given, handlers)
-    return connection._alone(None if connection._run.plan.one_shot else config.prompt)
+    if once and config.prompt is None:
+        raise UsageError("once needs prompt: what the run shall do before it ends")
+    return connection._alone(None if connection._run.plan.one_shot else config.prompt, once=once)
 
 
 def connect(
@@ -105,15 +111,14 @@ async def ask(
     async with open(
         agent,
         prompt=prompt,
+        once=True,
         approve=approve,
         answer=answer,
         serve=serve,
         handler_timeout=handler_timeout,
         **options,
     ) as session:
-        stream = session.until_done()
-        events = [event async for event in stream]
-    events += stream.drain()
+        events = [event async for event in session.events()]
     result = _result(events, session)
     if check and (error := failure(result, session.agent)) is not None:
         raise error

@@ -49,6 +49,7 @@ def open(
     agent: str | Agent | SessionConfig,
     *,
     prompt: str | None = None,
+    once: bool = False,
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
@@ -61,6 +62,7 @@ def open(
         api.open(
             agent,
             prompt=prompt,
+            once=once,
             approve=approve,
             answer=answer,
             serve=serve,

@@ -160,6 +160,6 @@ def toy_plan(program: str = "obedient.py", *args: str, **changes: Any) -> Launch
     return structs.replace(plan, **changes)
 
 
-def alone(plan: LaunchPlan, *, prompt: str | None = None, **options: Any) -> Session:
+def alone(plan: LaunchPlan, *, prompt: str | None = None, once: bool = False, **options: Any) -> Session:
     """A session that has the agent process to itself."""
-    return Connection(plan, **options)._alone(prompt)
+    return Connection(plan, **options)._alone(prompt, once=once)

@@ -200,10 +200,22 @@ class Connection:
                 "trust it with `dragoman trust`"
             )
 
-    def _alone(self, prompt: str | None = None) -> Session:
-        """The one session of a process that has no other. Its life is the connection's."""
+    def _alone(self, prompt: str | None = None, *, once: bool = False) -> Session:
+        """The one session of a process that has no other. Its life is the connection's; with `once`, that is over as soon
+        as nothing is left to do."""
         host = self._requests.hosts[None] = self._host(self._where())
-        return Session(self, host, prompt=prompt)
+        self._backlog.whole = once
+        return Session(self, host, prompt=prompt, once=once)
+
+    def _end_after(self, done: EventStream) -> None:
+        """Close once a stream is over."""
+        assert self._group is not None
+        self._group.start_soon(self._close_after, done)
+
+    async def _close_after(self, done: EventStream) -> None:
+        while await done.batch():
+            pass
+        await self.close()
 
     def _where(self, cwd: str | os.PathLike[str] | None = None) -> str:
         return os.path.abspath(cwd if cwd is not None else self._run.plan.cwd or os.getcwd())

@@ -7,7 +7,7 @@
 It has an agent process to itself and lives as long as that, or is one of several on a connection.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
@@ -62,6 +62,7 @@ class Session:
         id: str | None = None,
         *,
         prompt: str | None = None,
+        once: bool = False,
         backlog: Backlog | None = None,
     ) -> None:
         self._host = host
@@ -70,6 +71,8 @@ class Session:
         self._run = connection._run
         self._id = id
         self._first_prompt = prompt
+        self._once = once
+        """It ends when the first prompt is done."""
         self._closed = False
         self._backlog = backlog or connection._backlog
         self._fanout = self._run.fanout
@@ -126,6 +129,8 @@ class Session:
         try:
             if self._first_prompt is not None:
                 self._say(Prompt(text=self._first_prompt))
+            if self._once:
+                self._connection._end_after(self._done_stream(self._fanout.add))
         except BaseException as error:
             await self.__aexit__(type(error), error, error.__traceback__)
             raise
@@ -186,14 +191,18 @@ class Session:
         return stream
 
     def events(self) -> EventStream:
-        """All events from now on, also those between turns; before the first turn, from the beginning."""
+        """All events from now on, also those between turns; before the first turn, from the beginning. It is over when
+        the run is, which ends by itself if the session was opened with `once`."""
         return self._listener(EventStream())
 
     def until_done(self) -> DoneStream:
         """All events as `events` has them, until the session has nothing more to do (see `busy`). What the run says
         after that, to its end, is in the stream's `drain` once the session is closed."""
+        return self._done_stream(self._listener)
+
+    def _done_stream(self, listen: Callable[[EventStream], object]) -> DoneStream:
         stream = DoneStream(lambda: self.busy)
-        self._listener(stream)
+        listen(stream)
         stream.start()
         return stream
 

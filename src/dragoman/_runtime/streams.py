@@ -172,6 +172,8 @@ class Backlog(EventStream):
     def __init__(self, said: Sequence[AnyEvent] = ()) -> None:
         super().__init__()
         self.kept: list[AnyEvent] = list(said)
+        self.whole: bool = False
+        """Until somebody listens, keep also what comes after the first turn."""
         self._has_listener = False
         self._had_turn = False
 
@@ -188,7 +190,8 @@ class Backlog(EventStream):
     def put(self, batch: Sequence[AnyEvent]) -> None:
         for event in batch:
             starts = isinstance(event, TurnStarted)
-            if isinstance(event, TurnEnded) or (self._has_listener and starts) or len(self.kept) == EARLY:
+            ends = isinstance(event, TurnEnded) and (self._has_listener or not self.whole)
+            if ends or (self._has_listener and starts) or len(self.kept) == EARLY:
                 self._drop()
                 return
             self._had_turn = self._had_turn or starts
