@@ -5,15 +5,19 @@
     │   ├── Unsupported     this agent cannot do that
     │   └── SessionNotFound the agent knows no such session
     ├── SpawnFailed         the agent is not installed, or did not start
+    ├── LoginRequired       nobody is logged in, or the key is not accepted
     ├── AgentFailed         the agent's fault
-    │   └── ProcessExited   it ended when it should not have
+    │   ├── ProcessExited   it ended when it should not have
+    │   ├── ProtocolBroken  it does not keep to its protocol, and nothing can go on
+    │   └── NotJson         what it writes is no JSON, and nothing else came of it
     ├── PermissionDenied    a denial ended the work
     ├── LimitReached        a limit you set was reached
     ├── TimedOut            a time limit you set was reached
     └── RecordingError      a recording cannot be read or written
 
 Reading never raises for what an agent wrote (that becomes native.* and error events); these are for callers.
-`fault` says whose it is; `kind` is the name that the published AgentError model gives it.
+`fault` says whose it is; `kind` is the cause in one word, the same in errors and in events (`ErrorInfo.kind`): the
+eight of the published AgentError model, and two that it has no word for (`limitReached`, `loginRequired`).
 """
 
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -23,9 +27,19 @@ if TYPE_CHECKING:
 
 Fault = Literal["caller", "agent", "environment", "unknown"]
 
-Kind = Literal[
-    "processSpawnFailed", "processExitError", "permissionDenied", "sessionNotFound", "timeout", "unknown"
+ErrorKind = Literal[
+    "processSpawnFailed",
+    "processExitError",
+    "jsonParseError",
+    "protocolError",
+    "permissionDenied",
+    "sessionNotFound",
+    "timeout",
+    "limitReached",
+    "loginRequired",
+    "unknown",
 ]
+"""The causes of errors."""
 
 
 class DragomanError(Exception):
@@ -33,8 +47,8 @@ class DragomanError(Exception):
 
     fault: ClassVar[Fault] = "unknown"
     """Whose fault it is."""
-    kind: ClassVar[Kind] = "unknown"
-    """The name that the published AgentError model gives it."""
+    kind: ClassVar[ErrorKind] = "unknown"
+    """Its cause in one word."""
     exit_status: ClassVar[int] = 1
     """What the command line exits with."""
 
@@ -88,7 +102,7 @@ class Unsupported(UsageError):
 class SessionNotFound(UsageError):
     """The agent does not open the session that is to be resumed."""
 
-    kind: ClassVar[Kind] = "sessionNotFound"
+    kind: ClassVar[ErrorKind] = "sessionNotFound"
     exit_status: ClassVar[int] = 1
 
 
@@ -96,8 +110,16 @@ class SpawnFailed(DragomanError):
     """The agent is not installed, or its program did not start."""
 
     fault: ClassVar[Fault] = "environment"
-    kind: ClassVar[Kind] = "processSpawnFailed"
+    kind: ClassVar[ErrorKind] = "processSpawnFailed"
     exit_status: ClassVar[int] = 3
+
+
+class LoginRequired(DragomanError):
+    """Nobody is logged in to the agent, or its key is not accepted; the message says how to log in."""
+
+    fault: ClassVar[Fault] = "environment"
+    kind: ClassVar[ErrorKind] = "loginRequired"
+    exit_status: ClassVar[int] = 77
 
 
 class AgentFailed(DragomanError):
@@ -109,14 +131,27 @@ class AgentFailed(DragomanError):
 class ProcessExited(AgentFailed):
     """The agent's process ended before it should have; `exit_code` and `native` (its stderr) say how."""
 
-    kind: ClassVar[Kind] = "processExitError"
+    kind: ClassVar[ErrorKind] = "processExitError"
+
+
+class ProtocolBroken(AgentFailed):
+    """The agent does not keep to its protocol in a way that nothing can go on: it refuses the first request, or speaks
+    another version, or its answer names no session."""
+
+    kind: ClassVar[ErrorKind] = "protocolError"
+
+
+class NotJson(AgentFailed):
+    """What the agent wrote is no JSON, and nothing else came of it."""
+
+    kind: ClassVar[ErrorKind] = "jsonParseError"
 
 
 class PermissionDenied(DragomanError):
     """A denial ended the work. Raised by `ask(check=True)`."""
 
     fault: ClassVar[Fault] = "caller"
-    kind: ClassVar[Kind] = "permissionDenied"
+    kind: ClassVar[ErrorKind] = "permissionDenied"
     exit_status: ClassVar[int] = 4
 
 
@@ -124,6 +159,7 @@ class LimitReached(DragomanError):
     """A limit that you set ended the work (`max_turns`, `max_cost_usd` …). Raised by `ask(check=True)`."""
 
     fault: ClassVar[Fault] = "caller"
+    kind: ClassVar[ErrorKind] = "limitReached"
     exit_status: ClassVar[int] = 5
 
 
@@ -131,7 +167,7 @@ class TimedOut(DragomanError):
     """A time limit that you set ended the work, or the wait for a session that another run is at work in."""
 
     fault: ClassVar[Fault] = "environment"
-    kind: ClassVar[Kind] = "timeout"
+    kind: ClassVar[ErrorKind] = "timeout"
     exit_status: ClassVar[int] = 124
 
 

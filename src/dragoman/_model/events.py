@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from msgspec import Struct, field
 
 from dragoman._model.content import ContentBlock
+from dragoman._model.errors import ErrorKind
 from dragoman._model.patches import TextsDiff
 from dragoman._model.usage import ModelUsage, Usage
 
@@ -76,6 +77,9 @@ class Denial(Value):
 class ErrorInfo(Value):
     message: str
     code: str | None = None
+    """The agent's own word or number for it."""
+    kind: ErrorKind | None = None
+    """Its cause, where that is known: the same words for every agent, and those of the errors that are raised."""
 
 
 class Event(Struct, omit_defaults=True, kw_only=True, tag_field="type", gc=False):
@@ -484,6 +488,8 @@ class Error(Event, tag="error"):
     code: str | None = None
     will_retry: bool = False
     scope: Literal["turn", "session", "process", "protocol"] = field(default_factory=lambda: "turn")
+    kind: ErrorKind | None = None
+    """Its cause, where that is known; see ErrorInfo."""
 
 
 class RunEnded(Event, tag="run.ended"):
