@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 
 from dragoman._agents.agent import environment
-from dragoman._cli.terminal.exit_status import Outcome
+from dragoman._cli.terminal.exit_status import status_of
 from dragoman._files.recording import read_recording
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import (
@@ -33,7 +33,7 @@ from dragoman._model.events import (
     ToolEnded,
     TurnEnded,
 )
-from dragoman._model.result import Result, failure
+from dragoman._model.result import Verdict
 from dragoman.api import ask, connect, open
 from tests.runtime.toy_agent import PLURAL, TOY
 
@@ -58,7 +58,7 @@ async def test_ask_of_an_agent_that_takes_its_prompt_at_the_start() -> None:
 
 async def test_ask_of_an_agent_that_dies_before_any_turn_raises() -> None:
     native = {"program": "writes.py", "one_shot": True}
-    with pytest.raises(ProcessExited, match="exited before the turn began"):
+    with pytest.raises(ProcessExited, match="toy exited before it was done: exit code 2"):
         await ask(TOY, "hello", native=native, extra_args=["code:2"])
 
 
@@ -149,7 +149,7 @@ async def test_a_connection_has_nothing_that_belongs_to_a_session(options: dict[
 @pytest.mark.parametrize(
     ("prompt", "options", "error", "sentence"),
     [
-        ("exit 3", {}, AgentFailed, r"toy did not finish \(truncated\)$"),
+        ("exit 3", {}, ProcessExited, r"toy exited before it was done: exit code 3$"),
         (
             "tools 2\nwait",
             {"max_tool_calls": 1},
@@ -169,6 +169,8 @@ async def test_check_raises_the_error_that_belongs_to_the_result(
     assert raised.value.exit_code == (3 if prompt == "exit 3" else raised.value.exit_code)
     assert raised.value.result is not None
     assert raised.value.result.outcome == result.outcome
+    assert result.error is not None
+    assert result.error.kind == raised.value.kind
 
 
 async def test_check_says_nothing_where_all_is_well() -> None:
@@ -208,18 +210,16 @@ DENIAL = Denial(tool_name="Bash")
     ],
 )
 async def test_an_error_has_the_status_that_the_command_line_exits_with(events: list[Event]) -> None:
-    run, outcome = events[-1], Outcome()
-    assert isinstance(run, RunEnded)
     for event in events:
         event.origin = "agent"
-        outcome.see(event)
-    error = failure(Result(outcome=run.outcome, events=events), "toy")
-    assert (error.exit_status if error is not None else 0) == outcome.status(None)
+    verdict = Verdict(events)
+    error = verdict.raised("toy")
+    assert (error.exit_status if error is not None else 0) == status_of(verdict, "toy", "", None)
 
 
 async def test_a_cancelled_turn_did_not_finish_either() -> None:
     events: list[Event] = [TurnEnded(outcome="cancelled"), RunEnded(outcome="cancelled")]
-    assert type(failure(Result(outcome="cancelled", events=events), "toy")) is AgentFailed
+    assert type(Verdict(events).raised("toy")) is AgentFailed
 
 
 # --- programs, environments, recordings ----------------------------------------------------------------------

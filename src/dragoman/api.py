@@ -13,9 +13,9 @@ from dragoman._agents.agent import Agent, environment
 from dragoman._files.recording import RecordingWriter, is_passage
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, Options, SessionConfig, checked, configured, did_you_mean
-from dragoman._model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
-from dragoman._model.events import AnyEvent, FileChanged, RunEnded, TurnEnded
-from dragoman._model.result import Result, failure
+from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
+from dragoman._model.events import AnyEvent, FileChanged
+from dragoman._model.result import NEVER_BEGAN, Result, Verdict
 from dragoman._policy import prices, rulebook, trust
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
@@ -105,8 +105,9 @@ async def ask(
 ) -> Result:
     """Give an agent one prompt and wait for what comes of it. The arguments are those of `open`.
 
-    Raises what `open` raises, and ProcessExited if no turn ever began. With `check` it also raises if the turn did
-    not complete: TimedOut, LimitReached, PermissionDenied, else AgentFailed; the error's `result` is the Result.
+    Raises what `open` raises, and whatever kept the work from beginning: SessionNotFound, LoginRequired, ProtocolBroken,
+    NotJson, ProcessExited. With `check` it also raises if the turn did not complete: TimedOut, LimitReached,
+    PermissionDenied, else AgentFailed. The error's `result` is the Result, whose `error` has the same `kind`.
     """
     async with open(
         agent,
@@ -119,10 +120,7 @@ async def ask(
         **options,
     ) as session:
         events = [event async for event in session.events()]
-    result = _result(events, session)
-    if check and (error := failure(result, session.agent)) is not None:
-        raise error
-    return result
+    return _result(events, session, check)
 
 
 def _config_and_connection(
@@ -140,6 +138,7 @@ def _config_and_connection(
         )
     plan.read_only = plan.read_only or config.sandbox == "read-only"
     plan.vendor = record.vendor
+    plan.login = record.login
     plan.unheld = (*plan.unheld, *record.unheld)
     redactor = Redactor(secrets_in(plan.env) | secrets_in(config.mcp_servers)) if config.redact else None
     plan.options = structs.replace(
@@ -163,29 +162,25 @@ def _config_and_connection(
     return config, connection
 
 
-def _result(events: Sequence[AnyEvent], session: Session) -> Result:
-    turn = next((event for event in reversed(events) if isinstance(event, TurnEnded)), None)
-    run = events[-1]
-    assert isinstance(run, RunEnded)
-    if turn is None:
-        said = f": {run.stderr_tail.strip()}" if run.stderr_tail else ""
-        raise ProcessExited(
-            f"{session.agent} exited before the turn began{said}",
-            agent=session.agent,
-            exit_code=run.exit_code,
-            native=run.stderr_tail,
-        )
-    return Result(
+def _result(events: Sequence[AnyEvent], session: Session, check: bool) -> Result:
+    verdict = Verdict(events)
+    turn, run = verdict.turn, verdict.run
+    assert run is not None
+    result = Result(
         outcome=run.outcome,
-        text=turn.text,
-        error=turn.error,
+        text=turn.text if turn is not None else None,
+        error=verdict.error,
         usage=run.usage,
         cost_usd=run.cost_usd,
         changes=[event for event in events if isinstance(event, FileChanged) and event.phase == "applied"],
-        structured_output=turn.structured_output,
+        structured_output=turn.structured_output if turn is not None else None,
         session=session.id,
         events=list(events),
     )
+    raised = verdict.raised(session.agent, session._run.plan.login, result)
+    if raised is not None and (check or not verdict.began or raised.kind in NEVER_BEGAN):
+        raise raised
+    return result
 
 
 # --- what was asked for, made exact --------------------------------------------------------------------------

@@ -48,6 +48,8 @@ _MEANINGS: Final[Mapping[str, Approve]] = {
 }
 """What agents' own modes mean in ours, where that is sure."""
 
+LOGIN: Final = "log in with its own program, or choose one of its ways with native={'auth_method': ...}"
+
 _IMPOSSIBLE: Final = {
     "output_schema": "Ask for it in the prompt",
     "allowed_tools": "Use approve=... or a handler",
@@ -115,6 +117,7 @@ def record(name: str) -> Agent:
         plan=lambda config, executable, dialect: plan(config, row, row.command_of(executable)),
         capabilities=row.capabilities,
         install=row.install or _install(row.command),
+        login=LOGIN,
         tested_versions=row.tested,
         native_options=NATIVE_OPTIONS,
         project_files=row.project_files,

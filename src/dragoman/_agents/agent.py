@@ -36,6 +36,8 @@ class Agent(Struct, frozen=True, kw_only=True):
     capabilities: frozenset[Capability] = frozenset()
     install: str = ""
     """How to get it, in one line."""
+    login: str = ""
+    """How to log in to it, as the end of a sentence."""
     fetched: bool = False
     """The executable is a runner (npx, uvx) that fetches the agent: it being there says nothing about the agent."""
     vendor: str | None = None

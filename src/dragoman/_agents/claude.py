@@ -179,6 +179,7 @@ AGENT = Agent(
     plan=plan,
     capabilities=ClaudeStream.capabilities,
     install="npm install -g @anthropic-ai/claude-code",
+    login="run `claude` and type /login, or set ANTHROPIC_API_KEY",
     tested_versions=("2.1.197", "2.1.325"),
     session_dirs=session_dirs,
     native_options=NATIVE_OPTIONS,

@@ -276,6 +276,7 @@ AGENT = Agent(
     plan=plan,
     capabilities=CodexApp.capabilities,
     install="npm install -g @openai/codex",
+    login="run `codex login`, or pipe a key into `codex login --with-api-key`",
     tested_versions=("0.166.0",),
     session_dirs=session_dirs,
     native_options=NATIVE_OPTIONS,

@@ -209,6 +209,7 @@ AGENT = Agent(
     plan=plan,
     capabilities=acp.rows()["gemini"].capabilities - _LACKS,
     install="npm install -g @google/gemini-cli",
+    login="run `gemini` and choose how to log in, or set GEMINI_API_KEY",
     tested_versions=("0.61.0",),
     session_dirs=session_dirs,
     native_options=NATIVE_OPTIONS,

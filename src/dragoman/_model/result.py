@@ -1,14 +1,30 @@
-"""What comes of asking an agent one thing, and the error that belongs to it where it went wrong."""
+"""What comes of asking an agent one thing, and what went wrong where something did: by one rule, for every agent."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
-from dragoman._model.errors import AgentFailed, DragomanError, LimitReached, PermissionDenied, TimedOut
+from dragoman._model.errors import (
+    AgentFailed,
+    DragomanError,
+    ErrorKind,
+    LimitReached,
+    LoginRequired,
+    NotJson,
+    PermissionDenied,
+    ProcessExited,
+    ProtocolBroken,
+    SessionNotFound,
+    TimedOut,
+)
 from dragoman._model.events import (
     AnyEvent,
+    Error,
     ErrorInfo,
+    Event,
     FileChanged,
+    NativeInvalid,
     PermissionResolved,
     RunEnded,
     RunOutcome,
@@ -26,7 +42,7 @@ class Result(Struct, kw_only=True):
     text: str | None = None
     """The final answer."""
     error: ErrorInfo | None = None
-    """What the agent says went wrong."""
+    """What went wrong, in the agent's words where it has some, and by its `kind`; None if the turn completed in time."""
     usage: Usage | None = None
     """Tokens of the whole run, where the agent tells them."""
     cost_usd: float | None = None
@@ -41,47 +57,134 @@ class Result(Struct, kw_only=True):
     """Everything that was told, from run.started to run.ended."""
 
 
-def failure(result: Result, agent: str) -> DragomanError | None:
-    """The error that belongs to a result, None for one that is well: a `completed` turn in a run that was in time.
-
-    Its `exit_status` is the one that `dragoman run` exits with (_cli/terminal/exit_status.py), but for a turn that
-    was cancelled, which has no error of its own: AgentFailed.
-    """
-    turn = next(event for event in reversed(result.events) if isinstance(event, TurnEnded))
-    if result.outcome != "timeout" and turn.outcome == "completed":
-        return None
-    said = turn.error.message if turn.error is not None else turn.reason
-    kind: type[DragomanError]
-    if result.outcome == "timeout":
-        kind, what = TimedOut, "was not done in time"
-    elif _ended_by_denial(turn, result.events):
-        kind, what = PermissionDenied, "did not finish, since it may not do what it asked for"
-    elif turn.outcome == "limited":
-        kind, what = LimitReached, "was stopped by a limit"
-    else:
-        kind, what = AgentFailed, f"did not finish ({turn.outcome})"
-    run = next((event for event in result.events if isinstance(event, RunEnded)), None)
-    return kind(
-        f"{agent} {what}: {said}" if said else f"{agent} {what}",
-        agent=agent,
-        exit_code=run.exit_code if run is not None else None,
-        native=run.stderr_tail if run is not None else None,
-        result=result,
+_ERRORS: Final[dict[ErrorKind, type[DragomanError]]] = {
+    error.kind: error
+    for error in (
+        TimedOut, SessionNotFound, LoginRequired, PermissionDenied, LimitReached, ProcessExited, ProtocolBroken, NotJson,
     )
+}  # fmt: skip
+
+NEVER_BEGAN: Final[frozenset[ErrorKind | None]] = frozenset(
+    ("sessionNotFound", "loginRequired", "protocolError", "jsonParseError")
+)
+"""Causes for which the work never began: whatever else came of it, these are raised."""
 
 
-def _ended_by_denial(turn: TurnEnded, events: list[AnyEvent]) -> bool:
-    denied = _denied_last(events)
-    if turn.outcome == "cancelled":
-        return denied or bool(turn.denials)
-    return bool(turn.denials) and (denied or turn.outcome != "limited")
+def error_class(kind: ErrorKind | None) -> type[DragomanError]:
+    """The error that a cause is raised as."""
+    return _ERRORS.get(kind or "unknown", AgentFailed)
 
 
-def _denied_last(events: list[AnyEvent]) -> bool:
-    """Whether the last thing that was decided was a denial, and no tool completed since."""
-    for event in reversed(events):
+_WHAT: Final[dict[ErrorKind | None, str]] = {
+    "timeout": "was not done in time",
+    "permissionDenied": "did not finish, since it may not do what it asked for",
+    "limitReached": "was stopped by a limit",
+    "processExitError": "exited before it was done",
+    "jsonParseError": "wrote nothing that is JSON",
+    "protocolError": "does not keep to its protocol",
+    "loginRequired": "is not logged in, or its key is not accepted",
+}
+
+
+class Verdict:
+    """Follows a run to say how it went."""
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self.turn: TurnEnded | None = None
+        """How the last turn ended."""
+        self.run: RunEnded | None = None
+        self.agent_spoke = False
+        """The agent said something."""
+        self._refusal: Error | None = None
+        """The last error that was not one of a turn."""
+        self._said_nothing_but_noise = False
+        """The agent wrote lines, and none of them was a message."""
+        self._denied = False
+        """The last thing that was decided was a denial, and no tool completed since."""
+        for event in events:
+            self.see(event)
+
+    def see(self, event: Event) -> None:
+        if event.origin == "agent":
+            noise = isinstance(event, NativeInvalid)
+            self._said_nothing_but_noise = noise and (self._said_nothing_but_noise or not self.agent_spoke)
+            self.agent_spoke = True
         if isinstance(event, PermissionResolved):
-            return event.outcome == "denied"
-        if isinstance(event, ToolEnded) and event.status == "completed":
-            return False
-    return False
+            self._denied = event.outcome == "denied"
+        elif isinstance(event, ToolEnded) and event.status == "completed":
+            self._denied = False
+        elif isinstance(event, Error) and event.scope != "turn" and not event.will_retry:
+            self._refusal = event
+        elif isinstance(event, TurnEnded):
+            self.turn = event
+        elif isinstance(event, RunEnded):
+            self.run = event
+
+    @property
+    def began(self) -> bool:
+        """There was a turn, and the agent said something."""
+        return self.turn is not None and self.agent_spoke
+
+    @property
+    def error(self) -> ErrorInfo | None:
+        """What went wrong, by its kind; None for a turn that completed, in a run that was in time."""
+        turn, run = self.turn, self.run
+        late = run is not None and run.outcome == "timeout"
+        if turn is not None and turn.outcome == "completed" and not late:
+            return None
+        said = turn.error if turn is not None else None
+        if said is None and (turn is None or turn.synthesized) and self._refusal is not None:
+            said = ErrorInfo(message=self._refusal.message, code=self._refusal.code, kind=self._refusal.kind)
+        kind = "timeout" if late else self._kind(said)
+        if said is not None:
+            return structs.replace(said, kind=kind)
+        reason = turn.reason if turn is not None else None
+        return ErrorInfo(message=reason or self._how(kind), kind=kind)
+
+    def _how(self, kind: ErrorKind) -> str:
+        """How it ended, where nobody has said why."""
+        turn, run = self.turn, self.run
+        if run is not None and kind in ("processExitError", "jsonParseError"):
+            code = f"exit code {run.exit_code}" if run.exit_code is not None else "unknown how"
+            return (run.stderr_tail or "").strip() or run.signal or code
+        return turn.outcome if turn is not None else "it never began"
+
+    def _kind(self, said: ErrorInfo | None) -> ErrorKind:
+        turn = self.turn
+        if said is not None and said.kind is not None:
+            return said.kind
+        if turn is not None and self._ended_by_denial(turn):
+            return "permissionDenied"
+        if turn is not None and turn.outcome == "limited":
+            return "limitReached"
+        if self._said_nothing_but_noise:
+            return "jsonParseError"
+        if turn is None or (turn.synthesized and turn.outcome == "truncated"):
+            return "processExitError"
+        return "unknown"
+
+    def _ended_by_denial(self, turn: TurnEnded) -> bool:
+        if turn.outcome == "cancelled":
+            return self._denied or bool(turn.denials)
+        return bool(turn.denials) and (self._denied or turn.outcome != "limited")
+
+    def raised(self, agent: str, login: str = "", result: Result | None = None) -> DragomanError | None:
+        """The error that belongs to it, None if all is well. `login` says how to log in to the agent.
+
+        A turn that was cancelled has no error of its own: AgentFailed.
+        """
+        error = self.error
+        if error is None:
+            return None
+        what = (
+            _WHAT.get(error.kind)
+            or f"did not finish ({self.turn.outcome if self.turn else 'it never began'})"
+        )
+        remedy = f"; {login}" if error.kind == "loginRequired" and login else ""
+        return error_class(error.kind)(
+            f"{agent} {what}: {error.message}{remedy}",
+            agent=agent,
+            exit_code=self.run.exit_code if self.run is not None else None,
+            native=self.run.stderr_tail if self.run is not None else None,
+            result=result,
+        )

@@ -19,9 +19,10 @@ from anyio.abc import TaskGroup
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import OpenSession
 from dragoman._model.config import checked
-from dragoman._model.errors import AgentFailed, SessionNotFound, UsageError
+from dragoman._model.errors import AgentFailed, LoginRequired, SessionNotFound, UsageError
 from dragoman._model.events import CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
+from dragoman._model.result import error_class
 from dragoman._policy import trust
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
@@ -233,12 +234,18 @@ class Connection:
         stream, ledger = self.events(), self._run.ledger
         while not ledger.ready:
             if ledger.refusal is not None:
-                raise AgentFailed(ledger.refusal.message, agent=self.agent)
+                raise error_class(ledger.refusal.kind)(ledger.refusal.message, agent=self.agent)
             if not await stream.batch():
                 raise self._run.exit_error("it was ready")
 
     def _not_opened(self, ended: CommandEnded | None, resume: str | None) -> Exception:
-        why = ended.error.message if ended is not None and ended.error is not None else "it names no session"
+        error = ended.error if ended is not None else None
+        why = error.message if error is not None else "it names no session"
+        if error is not None and error.kind == "loginRequired":
+            remedy = f"; {login}" if (login := self._run.plan.login) else ""
+            return LoginRequired(
+                f"{self.agent} is not logged in: {why}{remedy}", agent=self.agent, native=why
+            )
         if resume is not None:
             return SessionNotFound(f"{self.agent} does not open session {resume}: {why}", agent=self.agent)
         return AgentFailed(f"{self.agent} opens no session: {why}", agent=self.agent, native=why)

@@ -67,3 +67,5 @@ class LaunchPlan(Struct, kw_only=True):
     updates: Updates = no_update
     """How the agent words what it may do from now on."""
     cli_version: str | None = None
+    login: str = ""
+    """How to log in to the agent, as the end of a sentence."""

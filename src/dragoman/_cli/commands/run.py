@@ -192,8 +192,8 @@ def command(
 
     \b
     Exits 0 completed, 1 failed, 2 wrong usage, 3 agent not found or not started,
-    4 ended by a denial, 5 limit reached, 74 output cannot be written, 124 timeout,
-    130 interrupted (143 SIGTERM, 129 SIGHUP).
+    4 ended by a denial, 5 limit reached, 74 output cannot be written,
+    77 not logged in, 124 timeout, 130 interrupted (143 SIGTERM, 129 SIGHUP).
     """
     given: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
     config = SessionConfig(

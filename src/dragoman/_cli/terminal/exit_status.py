@@ -1,9 +1,11 @@
 """What `dragoman run` exits with."""
 
 from dragoman._model.errors import AgentFailed
-from dragoman._model.events import Event, PermissionResolved, RunEnded, ToolEnded, TurnEnded
+from dragoman._model.events import RunEnded
+from dragoman._model.result import NEVER_BEGAN, Verdict
 
-COMPLETED, FAILED, USAGE, NOT_STARTED, DENIED, LIMITED, TIMEOUT, INTERRUPTED = 0, 1, 2, 3, 4, 5, 124, 130
+COMPLETED, NOT_STARTED, TIMEOUT, INTERRUPTED = 0, 3, 124, 130
+"""Beside those of the errors (_model/errors.py)."""
 SIGNALLED = 128
 """Plus the number of the signal, as a shell says it: 130 for Ctrl-C, 143 for SIGTERM, 129 for SIGHUP."""
 
@@ -14,44 +16,26 @@ class NotStarted(AgentFailed):
     exit_status = NOT_STARTED
 
 
-class Outcome:
-    """Follows a run to say how it went."""
+def status_of(verdict: Verdict, agent: str, login: str, signal: int | None) -> int:
+    """The exit status of a run. `signal` is the one that told us to end, if any did; `login` says how to log in.
 
-    def __init__(self) -> None:
-        self._turn: TurnEnded | None = None
-        self._run: RunEnded | None = None
-        self._agent_spoke = False
-        """The agent said something."""
-        self._denied = False
-        """The last thing that was decided was a denial, and nothing went on since."""
-
-    def see(self, event: Event) -> None:
-        self._agent_spoke = self._agent_spoke or event.origin == "agent"
-        if isinstance(event, PermissionResolved):
-            self._denied = event.outcome == "denied"
-        elif isinstance(event, ToolEnded) and event.status == "completed":
-            self._denied = False
-        elif isinstance(event, TurnEnded):
-            self._turn = event
-        elif isinstance(event, RunEnded):
-            self._run = event
-
-    def status(self, signal: int | None) -> int:
-        """`signal` is the one that told us to end, if any did."""
-        turn, run = self._turn, self._run
-        if run is not None and run.outcome == "timeout":
-            return TIMEOUT
-        if turn is not None and turn.outcome == "completed":
-            return COMPLETED
-        if signal is not None:
-            return SIGNALLED + signal
-        if turn is None or not self._agent_spoke:
-            raise _not_started(run)
-        if turn.outcome == "limited" and not self._denied:
-            return LIMITED
-        if turn.denials or (turn.outcome == "cancelled" and self._denied):
-            return DENIED
-        return {"limited": LIMITED, "cancelled": INTERRUPTED}.get(turn.outcome, FAILED)
+    Raises what is to be said in a sentence of its own: the agent did not start, or its work never began.
+    """
+    turn, run, error = verdict.turn, verdict.run, verdict.error
+    if run is not None and run.outcome == "timeout":
+        return TIMEOUT
+    if error is None:
+        return COMPLETED
+    if signal is not None:
+        return SIGNALLED + signal
+    raised = verdict.raised(agent, login)
+    assert raised is not None
+    if error.kind in NEVER_BEGAN:
+        raise raised
+    if turn is None or not verdict.began:
+        raise _not_started(run)
+    cancelled = turn.outcome == "cancelled" and error.kind == "unknown"
+    return INTERRUPTED if cancelled else raised.exit_status
 
 
 def _not_started(run: RunEnded | None) -> NotStarted:

@@ -13,13 +13,14 @@ import anyio
 from msgspec import structs
 
 from dragoman._cli.terminal import telling
-from dragoman._cli.terminal.exit_status import Outcome
+from dragoman._cli.terminal.exit_status import status_of
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer
 from dragoman._model.config import SessionConfig
 from dragoman._model.content import ContentBlock
 from dragoman._model.errors import DragomanError, Unsupported
 from dragoman._model.events import Event
+from dragoman._model.result import Verdict
 from dragoman._policy.permission import PermissionRequest
 from dragoman._runtime.requests import AnswerHandler, ApproveHandler
 from dragoman.api import open as open_session
@@ -55,7 +56,7 @@ class LiveRun:
         self._see = see
         self._blocks = blocks
         self._tell = tell or telling.tell
-        self._outcome = Outcome()
+        self._verdict = Verdict()
         self._signal: signal.Signals | None = None
         """The last one that told us to end."""
         self._screens = [fd for fd in (1, 2) if os.isatty(fd)]
@@ -90,7 +91,8 @@ class LiveRun:
             group.cancel_scope.cancel()
         if error is not None:
             raise error
-        return self._outcome.status(self._signal)
+        session = self._session
+        return status_of(self._verdict, session.agent, session._run.plan.login, self._signal)
 
     async def _drive(self) -> None:
         async with self._session as session:
@@ -106,7 +108,7 @@ class LiveRun:
 
     def _take(self, event: Event) -> None:
         self._pid = getattr(event, "pid", None) or self._pid
-        self._outcome.see(event)
+        self._verdict.see(event)
         self._showing = True
         try:
             self._see(event)

@@ -10,6 +10,7 @@ from dragoman._dialects.acp.counting import RULES
 from dragoman._dialects.acp.opening import Opening
 from dragoman._dialects.acp.sessions import Session
 from dragoman._model import events as ev
+from dragoman._model.errors import ErrorKind
 from dragoman._wire import fields
 from dragoman._wire.jsonrpc import Response, RpcError
 from dragoman._wire.ledger import Ledger
@@ -65,7 +66,8 @@ class Handshake:
         agreement.settled = True
         self._ledger.put(ready)
         if agreement.version not in (1, 2):
-            self.give_up(RpcError(message=f"the agent speaks version {version}"), "no common version")
+            error = RpcError(message=f"the agent speaks version {version}")
+            self.give_up(error, "no common version", "protocolError")
         elif id in (opening.INITIALIZE, opening.RETRY):
             method = self._opening.auth_method
             if method is not None:
@@ -76,7 +78,7 @@ class Handshake:
     def _on_refusal(self, error: RpcError, id: str) -> None:
         """The answer to initialize was an error: send the shape of version 1 alone, once."""
         if id == opening.RETRY:
-            self.give_up(error, "initialize failed")
+            self.give_up(error, "initialize failed", "protocolError")
             return
         info, again = t.error_info(error), id == opening.INITIALIZE
         self._ledger.put(
@@ -99,7 +101,7 @@ class Handshake:
         self._ledger.put(ev.Auth(status="failed" if failed else "ready", message=message))
         if id == opening.AUTHENTICATE:
             if answer.error is not None:
-                self.give_up(answer.error, "signing in failed")
+                self.give_up(answer.error, "signing in failed", "loginRequired")
             else:
                 self._open()
 
@@ -132,19 +134,20 @@ class Handshake:
 
     # --- giving up ---------------------------------------------------------------------------------------
 
-    def give_up(self, error: RpcError, what: str) -> None:
+    def give_up(self, error: RpcError, what: str, kind: ErrorKind | None = None) -> None:
         """Record that no session can be opened, and fail all prompts that wait for one."""
         if self.lost_reason is None:
-            self.lost_reason = self._fail(error, what)
+            self.lost_reason = self._fail(error, what, kind)
             self._release(None)
 
-    def _fail(self, error: RpcError, what: str) -> str:
+    def _fail(self, error: RpcError, what: str, kind: ErrorKind | None = None) -> str:
         """Put an error and a failed turn, so that prompts that wait have an end. Returns the reason in
         words."""
         info = t.error_info(error)
+        info.kind = kind or info.kind
         if error.code == t.AUTH_REQUIRED:
             info.message = self._how_to_sign_in(error)
-        self._ledger.put(ev.Error(message=info.message, code=info.code, scope="session"))
+        self._ledger.put(ev.Error(message=info.message, code=info.code, scope="session", kind=info.kind))
         self._ledger.put(ev.TurnEnded(outcome="failed", reason=what, error=info, synthesized=True))
         return f"{what}: {info.message}"
 

@@ -7,12 +7,15 @@ from msgspec import Struct, field
 
 from dragoman._dialects.acp import messages as m
 from dragoman._model import events as ev
+from dragoman._model.errors import ErrorKind
 from dragoman._wire import fields
 from dragoman._wire.content import text_of_content
 from dragoman._wire.jsonrpc import INTERNAL_ERROR, RpcError
 
 CANCELLED: Final = -32800
 AUTH_REQUIRED: Final = -32000
+_KINDS: Final[dict[int, ErrorKind]] = {AUTH_REQUIRED: "loginRequired", 401: "loginRequired"}
+"""Causes by the code of an error; Gemini CLI has the API's status there (tests/real/test_failures)."""
 
 _OUTCOMES: Final[dict[str | None, ev.TurnOutcome]] = {
     "end_turn": "completed",
@@ -36,7 +39,7 @@ def error_info(error: RpcError) -> ev.ErrorInfo:
     details = fields.value(data, "details") if isinstance(data, dict) else data
     extra = details if isinstance(details, str) and details not in error.message else None
     message = ": ".join(part for part in (error.message, extra) if part)
-    return ev.ErrorInfo(message=message or "unknown error", code=str(error.code))
+    return ev.ErrorInfo(message=message or "unknown error", code=str(error.code), kind=_KINDS.get(error.code))
 
 
 def rpc_error(native: Any) -> RpcError:

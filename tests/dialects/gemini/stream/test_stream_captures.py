@@ -63,11 +63,18 @@ def test_an_empty_answer_is_explained_by_the_error_before_it() -> None:
     assert (turn.error.message, turn.errors) == (told.message, [told.message])
 
 
+def test_nobody_is_logged_in() -> None:
+    """It exits with 41 and writes to stderr alone."""
+    events = capture("no_auth")
+    assert types(events) == ["run.started", "error", "run.ended"]
+    assert isinstance(events[1], ev.Error)
+    assert (events[1].kind, events[1].scope, events[1].synthesized) == ("loginRequired", "session", True)
+
+
 @pytest.mark.parametrize(
     ("name", "outcome"),
     [
         ("bad_flag", "failed"),
-        ("no_auth", "failed"),
         ("untrusted", "failed"),
         ("stdin_held_open_data", "crashed"),
     ],

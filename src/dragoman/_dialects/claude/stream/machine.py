@@ -214,9 +214,8 @@ class ClaudeStream(Machine):
             return said
         text = message.result or "; ".join(message.errors or []) or message.subtype or "unknown error"
         status = message.api_error_status
-        return ev.ErrorInfo(
-            message=text, code=self._error_code or (str(status) if status else message.subtype)
-        )
+        code = self._error_code or (str(status) if status else message.subtype)
+        return ev.ErrorInfo(message=text, code=code, kind=translate.KINDS.get(code))
 
     def _informational(self, message: m.Informational) -> None:
         self._blocked = self._blocked or bool(message.prevent_continuation)

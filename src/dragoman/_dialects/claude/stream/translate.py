@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model import events as ev
+from dragoman._model.errors import ErrorKind
 from dragoman._model.events import Event
 from dragoman._wire import fields
 from dragoman._wire.content import blocks_of, text_and_blocks
@@ -252,14 +253,24 @@ def denials_of(result: m.Result) -> list[ev.Denial]:
     ]
 
 
+KINDS: Final[dict[str | None, ErrorKind]] = {
+    "authentication_failed": "loginRequired",
+    "oauth_org_not_allowed": "loginRequired",
+    "401": "loginRequired",
+    "permission_denied": "permissionDenied",
+}
+"""Causes of a turn's failure, by `assistant.error`, the API's status, or the type of an `error`."""
+
+
 def error_info(native: Any) -> ev.ErrorInfo | None:
     """An error from a text, or from an object with `message` and `type`; None for anything else."""
     if isinstance(native, str):
         return ev.ErrorInfo(message=native)
     if not isinstance(native, dict):
         return None
+    code = fields.text(native, "type")
     return ev.ErrorInfo(
-        message=fields.text(native, "message") or "unknown error", code=fields.text(native, "type")
+        message=fields.text(native, "message") or "unknown error", code=code, kind=KINDS.get(code)
     )
 
 

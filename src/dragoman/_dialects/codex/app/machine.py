@@ -264,8 +264,12 @@ class CodexApp(Machine):
         if response.error is not None and response.id != INITIALIZE:
             self._end_command(response, None)
         elif response.error is not None:
-            message = f"initialize: {response.error.message}"
-            self.ledger.put(ev.Error(message=message, code=str(response.error.code), scope="protocol"))
+            message, code = f"initialize: {response.error.message}", str(response.error.code)
+            self._failure = ev.ErrorInfo(message=message, code=code, kind="protocolError")
+            self._threads.main = NOWHERE
+            self._enter(NOWHERE)
+            self.ledger.put(ev.Error(message=message, code=code, scope="protocol", kind="protocolError"))
+            return
         else:
             agent = fields.text(result, "userAgent") or ""
             version = agent.partition("/")[2].partition(" ")[0] or None
@@ -285,7 +289,7 @@ class CodexApp(Machine):
         if response.error is not None:
             error = ev.ErrorInfo(message=response.error.message, code=str(response.error.code))
         elif id is None:
-            error = ev.ErrorInfo(message=f"{method} named no thread")
+            error = ev.ErrorInfo(message=f"{method} named no thread", kind="protocolError")
         elif method == "thread/resume" and wanted is not None and wanted != id:
             self._refused_threads.add(id)
             error = ev.ErrorInfo(message=f"asked for thread {wanted}, Codex opened {id}: it is not used")
@@ -316,7 +320,7 @@ class CodexApp(Machine):
             self._threads.main, self._failure = wanted or NOWHERE, error
             self._enter(self._threads.main)
             message = f"the session could not be opened ({method}): {error.message}"
-            self.ledger.put(ev.Error(message=message, code=error.code, scope="session"))
+            self.ledger.put(ev.Error(message=message, code=error.code, scope="session", kind=error.kind))
             return
         command = _command_of(method, {})
         self.ledger.put(ev.CommandEnded(command=command, request_id=str(response.id), ok=False, error=error))

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dragoman._model import events as ev
 from dragoman._model import patches, toolnames
+from dragoman._model.errors import ErrorKind
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
 from dragoman._wire.content import text_and_blocks
@@ -77,6 +78,7 @@ def milliseconds(duration: Any) -> float | None:
 _RECONNECTING: Final = re.compile(
     r"(?:Reconnecting|Retrying)(?:\.\.\.|…)\s*(?:(\d+)/(\d+))?\s*(.*)", re.DOTALL | re.IGNORECASE
 )
+_UNAUTHORIZED: Final = re.compile(r"\bstatus:? 401\b")
 _HTTP_STATUS: Final = re.compile(r"\bstatus:? (\d{3})\b")
 
 
@@ -100,9 +102,14 @@ def retry_of(message: str) -> ev.Retry | None:
 def error_of(native: Any) -> ev.ErrorInfo | None:
     """An error from a text, {message} or {message, codex_error_info}; None for anything else."""
     if isinstance(native, str):
-        return ev.ErrorInfo(message=native)
-    message = fields.text(native, "message")
-    return None if message is None else ev.ErrorInfo(message=message, code=error_code(native))
+        return ev.ErrorInfo(message=native, kind=_kind(native, None))
+    message, code = fields.text(native, "message"), error_code(native)
+    return None if message is None else ev.ErrorInfo(message=message, code=code, kind=_kind(message, code))
+
+
+def _kind(message: str, code: str | None) -> ErrorKind | None:
+    """Only the words have the status (capture exec_err_401): `unexpected status 401 Unauthorized`."""
+    return "loginRequired" if code == "unauthorized" or _UNAUTHORIZED.search(message) else None
 
 
 def error_code(native: Any) -> str | None:

@@ -81,6 +81,17 @@ class GeminiStream(Machine):
             self._end_turn(exit.code)
         elif self.ledger.current is not None and not self._has_prompt:
             self._begin()  # it took the prompt up and died: the turn is cut off, not absent
+        elif exit.code == translate.NOT_LOGGED_IN:
+            message = (exit.stderr_tail or "").strip() or "no way to log in is chosen"
+            self.ledger.put(
+                ev.Error(
+                    message=message,
+                    code=str(exit.code),
+                    scope="session",
+                    kind="loginRequired",
+                    synthesized=True,
+                )
+            )
 
     # --- turns -------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from dragoman._dialects.gemini.stream import messages as m
 from dragoman._model import events as ev
 from dragoman._model import patches, toolnames
+from dragoman._model.errors import ErrorKind
 from dragoman._model.usage import ModelUsage, Usage
 from dragoman._wire import fields
 from dragoman._wire.jsontext import parse
@@ -99,6 +100,10 @@ _HTTP: Final = {status % 256: str(status) for status in _STATUSES}
 """HTTP statuses by exit code: the CLI exits with the status, of which 8 bits are left (captures err_400 …)."""
 
 
+NOT_LOGGED_IN: Final = 41
+"""What the CLI exits with if no way to log in is chosen; it writes nothing to stdout then."""
+
+
 def outcome_of(result: m.Result, failures: list[m.Failure], exit_code: int | None) -> ev.TurnOutcome:
     """The outcome of a turn, by the result, the `error` events before it, and the exit code where it is
     known."""
@@ -135,7 +140,8 @@ def failure_of(result: m.Result, failures: list[m.Failure], exit_code: int | Non
     status = f"the turn ended with status {result.status}, exit code {exit_code}"
     message = error.message if error is not None else (said or [status])[-1]
     code = _HTTP.get(exit_code or 0) or _http_code(message) or (error.code if error is not None else None)
-    return ev.ErrorInfo(message=message, code=None if code == "unknown" else code)
+    kind: ErrorKind | None = "loginRequired" if code == "401" else None
+    return ev.ErrorInfo(message=message, code=None if code == "unknown" else code, kind=kind)
 
 
 def error_event(failure: m.Failure) -> ev.Error:
