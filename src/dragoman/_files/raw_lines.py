@@ -26,7 +26,7 @@ def gathered(frames: Iterator[Frame]) -> tuple[list[Frame], list[m.InsightsEvent
     items: list[m.InsightsEvent] = []
     for frame in frames:
         seen.append(frame)
-        item = m.read(frame.line)
+        item = m.ITEMS.read(frame.line)
         if isinstance(item, m.InsightsEvent) and item.raw is not None:
             items.append(item)
         elif frame.line.strip():
@@ -35,7 +35,7 @@ def gathered(frames: Iterator[Frame]) -> tuple[list[Frame], list[m.InsightsEvent
 
 
 def events_of(items: Sequence[m.InsightsEvent], launch: Launch, exit: Exit) -> list[Event] | None:
-    """The events of the lines in `raw`, each with the items that it is shown as (`messages.KEPT`); None if no dialect
+    """The events of the lines in `raw`, each with the items that it is shown as (`messages.ITEMS`); None if no dialect
     knows the lines, if they tell something else, or if they are nested too deeply to tell."""
     try:
         return _believed(items, launch, exit)
@@ -95,7 +95,7 @@ def _keeping(event: Event, items: list[m.InsightsEvent]) -> Event:
     """`event` with its items in place of the line, which is in their `raw`."""
     event.line, event.line_b64, event.eol = None, None, True
     if items:
-        event.ext = {**event.ext, m.KEPT: msgspec.to_builtins(items)}
+        m.ITEMS.keep(event, *items)
     return event
 
 

@@ -25,6 +25,7 @@ from dragoman._model.errors import UsageError
 from dragoman._model.events import Event
 from dragoman._wire.event_json import plain
 from dragoman._wire.jsontext import repaired
+from dragoman._wire.published_items import Item
 
 Profile = Literal["seed", "live"]
 PROFILES: Final[tuple[Profile, ...]] = ("seed", "live")
@@ -99,21 +100,14 @@ def project(events: Iterable[Event], projector: Projector) -> Iterator[Struct]:
     yield from projector.end()
 
 
-def kept_items(event: Event, key: str, tag: str, types: Mapping[str, type[Struct]]) -> list[Struct]:
-    """The items that `event` was read from, where it carries them in `ext` under `key`: of the type that each names
-    under `tag`. None of them if one is no such item."""
-    try:
-        return [msgspec.convert(value, types[value[tag]]) for value in event.ext.get(key, ())]
-    except (msgspec.ValidationError, LookupError, TypeError, UnicodeError, RecursionError):
-        return []
-
-
 _encoder = msgspec.json.Encoder()
 
 
 def encode(item: Struct) -> bytes:
-    """An item as JSON. Never raises: what JSON cannot hold is repaired."""
+    """An item as JSON; one that was read, as it was. Never raises: what JSON cannot hold is repaired."""
+    said = item.said if isinstance(item, Item) else None
+    shown = item if said is None else said
     try:
-        return _encoder.encode(item)
+        return _encoder.encode(shown)
     except (UnicodeEncodeError, RecursionError, OverflowError):
-        return _encoder.encode(repaired(plain(item)))
+        return _encoder.encode(repaired(plain(shown)))

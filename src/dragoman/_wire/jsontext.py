@@ -171,6 +171,8 @@ def _fit(value: Any, info: mi.Type) -> Any:
         return repaired_text(value) if isinstance(value, str) else _ABSENT
     if isinstance(info, mi.LiteralType):
         return value if isinstance(value, (str, int)) and value in info.values else _ABSENT
+    if isinstance(info, mi.IntType) and isinstance(value, float) and value.is_integer():
+        return int(value)  # JSON has one kind of number: 5.0 is an integer to others
     fits = _SCALARS.get(type(info))
     return value if fits is None or fits(value) else _ABSENT
 

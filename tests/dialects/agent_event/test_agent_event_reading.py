@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from dragoman._model import events as ev
 from dragoman._projections import agent_event
 from dragoman._projections.published import PROFILES, project
 from tests.dialects.odd_files import odd_file
+from tests.generated_json import instances
 from tests.projections.agent_event import streams
 from tests.projections.generated_streams import streams as generated_streams
 from tests.projections.projected import CAPTURES, captured, lines_of, name, seen, shown
@@ -158,6 +160,63 @@ def test_what_no_turn_told_of_was_used_in_a_turn() -> None:
     assert isinstance(events[-1], ev.RunEnded)
     assert events[-1].usage is not None
     assert events[-1].usage.total_tokens == 18
+
+
+def as_shown(item: dict[str, Any]) -> dict[str, Any]:
+    """A todo without a status: there, null is shown as absent."""
+    if item["type"] != "todoList":
+        return item
+    todos = [{k: v for k, v in todo.items() if (k, v) != ("status", None)} for todo in item["items"]]
+    return {**item, "items": todos}
+
+
+@pytest.mark.parametrize("extended", [False, True])
+def test_all_that_the_schema_allows_is_understood_and_nothing_of_it_is_lost(extended: bool) -> None:
+    schema = agent_event.schema(extended=extended)
+    validator = jsonschema.Draft7Validator(schema)
+
+    @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.lists(instances(schema), max_size=6))
+    def understood(items: list[dict[str, Any]]) -> None:
+        for item in items:
+            validator.validate(item)
+        events = read(encoded(items))
+        assert broken(events) == []
+        assert [event.reason for event in events if isinstance(event, ev.NativeInvalid)] == []
+        for profile in PROFILES:
+            again = shown("agent-event", events, profile=profile, extended=True)
+            assert len(again) == len(items)
+            for item, back in zip(items, again, strict=True):
+                assert {name: back.get(name) for name in item} == as_shown(item)
+                validator.validate(back)
+
+    understood()
+
+
+@pytest.mark.parametrize(
+    ("item", "meaning"),
+    [
+        ({"type": "textChunk", "content": "x"}, ev.Message(role="assistant", text="x")),
+        ({"type": "textChunk", "content": "x", "role": None}, ev.Message(role="assistant", text="x")),
+        ({"type": "textChunk", "content": "x", "role": "user"}, ev.Message(role="user", text="x")),
+        ({"type": "toolStarted", "toolId": "c", "toolName": "Read"}, ev.ToolStarted(call_id="c", name="Read")),
+        ({"type": "turnCompleted"}, ev.TurnEnded(outcome="completed")),
+        ({"type": "sessionStarted", "agentType": "codex", "config": {"model": "m"}}, ev.SessionStarted(model="m")),
+        ({"type": "sessionEnded", "reason": "completed", "x-of": "others"}, ev.SessionStatus(status="ended")),
+    ],
+)  # fmt: skip
+def test_optional_is_optional(item: dict[str, Any], meaning: ev.Event) -> None:
+    item = {"id": "1", "sessionId": "s", "timestamp": "2025-01-15T10:30:00Z", **item}
+    events = read(encoded([item]))
+    assert broken(events) == []
+    [said] = [event for event in events if event.frame == 1 and not event.synthesized]
+    assert type(said) is type(meaning)
+    told = {name: value for name in meaning.__struct_fields__ if (value := getattr(meaning, name))}
+    assert {name: getattr(said, name) for name in told if name not in ("origin", "kind")} == {
+        name: value for name, value in told.items() if name not in ("origin", "kind")
+    }
+    [back] = shown("agent-event", events)
+    assert {name: back.get(name) for name in item} == item
 
 
 def test_nothing_is_a_run_too() -> None:

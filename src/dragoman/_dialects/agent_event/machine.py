@@ -1,7 +1,7 @@
 """The machine of AgentEvent files: everything that has to be remembered from line to line.
 
 What the model does not say and canonical streams always have (the turns around what is said, the ends of tools) is
-synthesized. Each item stays on the event that says it (`messages.KEPT`), so that the view shows it as it was.
+synthesized. Each item stays on the event that says it (`messages.ITEMS`), so that the view shows it as it was.
 """
 
 from collections.abc import Callable, Iterable
@@ -86,7 +86,7 @@ class AgentEventFile(Machine):
         }
 
     def read(self, line: bytes) -> Iterable[Any]:
-        return (m.read(line),)
+        return (m.ITEMS.read(line),)
 
     def on_message(self, item: m.AgentEvent) -> None:
         ledger = self.ledger
@@ -107,7 +107,7 @@ class AgentEventFile(Machine):
         if not event.seq:
             event = ev.NativeKnown(native_type=self.ledger.native_type)
             self.ledger.put(event)
-        event.ext = {**event.ext, m.KEPT: m.plain(item)}
+        m.ITEMS.keep(event, item)
 
     def end(self, exit: Exit) -> Output:
         """A sessionEnded that says `timeout` is why the run ended, where nothing else is known."""

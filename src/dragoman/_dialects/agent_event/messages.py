@@ -6,15 +6,12 @@ view is asked to be extended. Everything that is None is left out.
 
 from typing import Any, Final, Literal, get_args
 
-import msgspec
 from msgspec import Struct, field
 
 from dragoman._model import events as ev
-from dragoman._wire.jsontext import Invalid, Unknown, fit, parse, repaired
+from dragoman._wire.published_items import Item, Items
 
 DIALECT: Final = "agent-event"
-KEPT: Final = "agentEvent.items"
-"""In `ext` of an event that was read from such a file: the items of its line, to be shown as they were."""
 
 SessionEndReason = Literal["completed", "failed", "cancelled", "timeout"]
 FileChangeType = Literal["created", "modified", "deleted"]
@@ -35,7 +32,7 @@ class TokenUsage(Part, kw_only=True):
 
 
 class SessionConfig(Part, kw_only=True):
-    agent_type: str
+    agent_type: str | None = None
     working_directory: str | None = None
     model: str | None = None
     approval_mode: ApprovalMode | None = None
@@ -51,7 +48,7 @@ class TodoItem(Part, kw_only=True):
     status: str | None = None
 
 
-class AgentEvent(Part, kw_only=True, tag_field="type"):
+class AgentEvent(Item, kw_only=True, tag_field="type"):
     """What every event carries."""
 
     id: str = field(default_factory=str)
@@ -66,14 +63,19 @@ class SessionStartedEvent(AgentEvent, kw_only=True, tag="sessionStarted"):
 
 class TextChunkEvent(AgentEvent, kw_only=True, tag="textChunk"):
     content: str
-    is_partial: bool
+    is_partial: bool = field(default_factory=bool)
     role: Literal["assistant", "user"] | None = None
+
+
+def _no_arguments() -> dict[str, Any]:
+    """Written even so: msgspec leaves out the `dict` that is made by default."""
+    return {}
 
 
 class ToolStartedEvent(AgentEvent, kw_only=True, tag="toolStarted"):
     tool_id: str
     tool_name: str
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] = field(default_factory=_no_arguments)
 
 
 class ToolProgressEvent(AgentEvent, kw_only=True, tag="toolProgress"):
@@ -130,7 +132,7 @@ class TurnStartedEvent(AgentEvent, kw_only=True, tag="turnStarted"):
 
 class ReasoningEvent(AgentEvent, kw_only=True, tag="reasoning"):
     content: str
-    is_partial: bool
+    is_partial: bool = field(default_factory=bool)
 
 
 class TodoListEvent(AgentEvent, kw_only=True, tag="todoList"):
@@ -166,10 +168,6 @@ ExtendedEvent = (
 AnyAgentEvent = StrictEvent | ExtendedEvent
 
 EXTENDED: Final[tuple[type[AgentEvent], ...]] = get_args(ExtendedEvent)
-TYPES: Final[dict[str, type[AgentEvent]]] = {
-    str(cls.__struct_config__.tag): cls for cls in get_args(AnyAgentEvent)
-}
-"""By their `type`."""
 AGENT_TYPES: Final = ("claude", "codex", "gemini")
 """What `agentType` can be in the strict schema."""
 
@@ -188,29 +186,6 @@ SUBTYPES: Final[dict[type[ev.Event], str]] = {
 """Which `subtype` of systemEvent a canonical event is: Claude's own word where it has one. `data` has the event's
 own fields."""
 
-_decoder: "msgspec.json.Decoder[AnyAgentEvent]" = msgspec.json.Decoder(AnyAgentEvent)
-
-
-def read(line: bytes) -> AnyAgentEvent | Unknown | Invalid:
-    """The item on a line. Optional fields that do not fit are left out; without a required one it is Invalid."""
-    try:
-        return _decoder.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        reason = str(error)
-    value = parse(line)
-    if isinstance(value, Invalid):
-        return value
-    if not isinstance(value, dict):
-        return Invalid(f"JSON, but not an object: {type(value).__name__}")
-    if not isinstance(value.get("type"), str) or value["type"] not in TYPES:
-        return Unknown(repaired(value))
-    fitted: AnyAgentEvent | None = fit(value, AnyAgentEvent)
-    return fitted if fitted is not None else Invalid(reason)
-
-
-def plain(item: AgentEvent) -> list[Any]:
-    """What KEPT holds of an item; nothing of one that is nested too deeply to be written again."""
-    try:
-        return [msgspec.to_builtins(item)]
-    except RecursionError:
-        return []
+ITEMS: Final[Items[AgentEvent]] = Items(AnyAgentEvent, tag="type", kept="agentEvent.items")
+TYPES: Final = ITEMS.types
+"""By their `type`."""

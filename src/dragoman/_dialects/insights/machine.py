@@ -1,7 +1,7 @@
 """The machine of InsightsEvent files: everything that has to be remembered from line to line.
 
 What the model does not say and canonical streams always have (the turns around what is said, the ends of tools) is
-synthesized. Each item stays on the event that says it (`messages.KEPT`), so that the view shows it as it was.
+synthesized. Each item stays on the event that says it (`messages.ITEMS`), so that the view shows it as it was.
 """
 
 from collections.abc import Callable, Iterable
@@ -68,7 +68,7 @@ class InsightsFile(Machine):
         }
 
     def read(self, line: bytes) -> Iterable[Any]:
-        return (m.read(line),)
+        return (m.ITEMS.read(line),)
 
     def on_message(self, item: m.InsightsEvent) -> None:
         ledger = self.ledger
@@ -88,7 +88,7 @@ class InsightsFile(Machine):
         if not event.seq:
             event = ev.NativeKnown(native_type=self.ledger.native_type)
             self.ledger.put(event)
-        event.ext = {**event.ext, m.KEPT: m.plain(item)}
+        m.ITEMS.keep(event, item)
 
     def _session_init(self, item: m.SessionInitEvent) -> Event:
         """Told again, only what has changed."""

@@ -6,14 +6,11 @@ are camelCase, but for permission denials and the counts of single calls, which 
 
 from typing import Any, Final, Literal, get_args
 
-import msgspec
 from msgspec import Struct, field
 
-from dragoman._wire.jsontext import Invalid, Unknown, fit, parse, repaired
+from dragoman._wire.published_items import Item, Items
 
 DIALECT: Final = "insights"
-KEPT: Final = "insights.items"
-"""In `ext` of an event that was read from such a file: the items of its line, to be shown as they were."""
 
 Provider = Literal["claude", "codex", "gemini", "acp"]
 ToolKind = Literal[
@@ -188,7 +185,7 @@ class RateLimitCredits(Part, kw_only=True):
 # --- events ------------------------------------------------------------------------------------------------
 
 
-class InsightsEvent(Part, kw_only=True, tag_field="event"):
+class InsightsEvent(Item, kw_only=True, tag_field="event"):
     """What every event carries."""
 
     id: str = field(default_factory=str)
@@ -349,35 +346,6 @@ AnyInsightsEvent = (
     | UsageUpdateEvent
     | RateLimitUpdateEvent
 )
-TYPES: Final[dict[str, type[InsightsEvent]]] = {
-    str(cls.__struct_config__.tag): cls for cls in get_args(AnyInsightsEvent)
-}
+ITEMS: Final[Items[InsightsEvent]] = Items(AnyInsightsEvent, tag="event", kept="insights.items")
+TYPES: Final = ITEMS.types
 """By their `event`."""
-
-_decoder: "msgspec.json.Decoder[AnyInsightsEvent]" = msgspec.json.Decoder(AnyInsightsEvent)
-
-
-def read(line: bytes) -> AnyInsightsEvent | Unknown | Invalid:
-    """The item on a line. Optional fields that do not fit are left out; without a required one it is Invalid."""
-    try:
-        return _decoder.decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        reason = str(error)
-    value = parse(line)
-    if isinstance(value, Invalid):
-        return value
-    if not isinstance(value, dict):
-        return Invalid(f"JSON, but not an object: {type(value).__name__}")
-    kind = value.get("event")
-    if not isinstance(kind, str) or kind not in TYPES:
-        return Unknown(repaired({**value, "type": kind}))
-    fitted: AnyInsightsEvent | None = fit(value, AnyInsightsEvent)
-    return fitted if fitted is not None else Invalid(reason)
-
-
-def plain(item: InsightsEvent) -> list[Any]:
-    """What KEPT holds of an item; nothing of one that is nested too deeply to be written again."""
-    try:
-        return [msgspec.to_builtins(item)]
-    except RecursionError:
-        return []

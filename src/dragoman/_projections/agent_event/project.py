@@ -112,8 +112,7 @@ class AgentEventProjector:
 
     def _kept_items(self, event: Event) -> Items:
         """What was read from this very model is shown as it was."""
-        kept = published.kept_items(event, m.KEPT, "type", m.TYPES)
-        return [item for item in kept if self._extended or not isinstance(item, m.EXTENDED)]
+        return [item for item in m.ITEMS.kept(event) if self._extended or not isinstance(item, m.EXTENDED)]
 
     # --- what is let through -----------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ def schema(*, extended: bool = False) -> dict[str, Any]:
         return unified
     refs, components = msgspec.json.schema_components(EXTENDED, ref_template="#/$defs/{name}")
     unified["title"] += " (extended)"
-    unified["oneOf"] += refs
+    unified["oneOf"] += [{"allOf": [{"$ref": "#/$defs/BaseEvent"}, ref]} for ref in refs]
     unified["$defs"] |= components
     started = unified["$defs"]["SessionStartedEvent"]["allOf"][1]["properties"]
     started["agentType"] = unified["$defs"]["SessionConfig"]["properties"]["agentType"] = {"type": "string"}

@@ -98,7 +98,7 @@ class InsightsProjector:
         }
 
     def feed(self, event: Event) -> list[Struct]:
-        kept = published.kept_items(event, m.KEPT, "event", m.TYPES)
+        kept: list[Struct] = [*m.ITEMS.kept(event)]
         if event.dialect == m.DIALECT:  # what was read from this very model is shown as it was
             return kept
         self._stamps.enter(event)
