@@ -8,9 +8,14 @@ import jsonschema
 import pytest
 
 from dragoman._dialects.agent_event.messages import AGENT_TYPES
+from dragoman._dialects.codex.exec import messages
+from dragoman._dialects.codex.shared.values import STATUSES
+from dragoman._files.convert import convert
 from dragoman._files.sources import open_source
+from dragoman._model import events as ev
 from dragoman._projections.agent_event.schema import native_schema, schema
 from tests import golden
+from tests.dialects.codex.exec.test_exec_seed_shapes import PRINTED
 from tests.projections.agent_event import streams
 from tests.projections.projected import CAPTURES, captured, lines_of, name, shown
 
@@ -92,6 +97,25 @@ def test_the_streams_of_the_specification_validate(agent: str, stream: str) -> N
     assert problems(validator, [json.loads(line) for line in lines_of(stream)]) == []
 
 
+@pytest.mark.parametrize("printed", [text for text, _ in PRINTED])
+def test_the_examples_of_4_8_validate(printed: str) -> None:
+    validator = jsonschema.Draft7Validator(native_schema("codex"))
+    assert problems(validator, [json.loads(printed)]) == []
+
+
+def test_the_codex_schema_names_what_its_reader_knows() -> None:
+    codex = native_schema("codex")
+    item = codex["$defs"]["Item"]["properties"]
+    assert {each["properties"]["type"]["const"] for each in codex["oneOf"]} == messages.TYPES.keys()
+    for phase in ("started", "updated", "completed"):
+        lines = [
+            {"type": f"item.{phase}", "item": {"id": "1", "type": type}} for type in item["type"]["enum"]
+        ]
+        events = list(convert(lines_of(lines), "codex_exec"))
+        assert [event for event in events if isinstance(event, ev.NativeUnknown)] == []
+    assert set(item["status"]["enum"]) == {"in_progress", *STATUSES}
+
+
 @pytest.mark.parametrize(
     ("agent", "wrong"),
     [
@@ -99,6 +123,9 @@ def test_the_streams_of_the_specification_validate(agent: str, stream: str) -> N
         ("claude", {"type": "assistant", "session_id": "s"}),
         ("codex", {"type": "item.started", "item": {"id": "1", "type": "frobnicate"}}),
         ("codex", {"type": "thread.started"}),
+        ("codex", {"type": "session_meta"}),
+        ("codex", {"type": "event_msg", "payload": {"message": "of no type"}}),
+        ("codex", {"type": "approval.required", "action_type": "shell"}),
         ("gemini", {"type": "tool_result", "tool_id": "1", "status": "maybe"}),
         ("gemini", {"type": "init"}),
     ],
