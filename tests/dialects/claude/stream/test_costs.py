@@ -9,6 +9,7 @@ import pytest
 
 from dragoman._dialects.claude.stream.costs import Costs
 from dragoman._dialects.claude.stream.messages import Result
+from dragoman._files.convert import convert
 from dragoman._model.events import TurnEnded
 from tests.golden import captures, events_of, name, source
 
@@ -86,3 +87,44 @@ def test_clearing_sets_the_counters_back() -> None:
     costs.cost(result(total_cost_usd=0.5))
     costs.reset()
     assert costs.cost(result(total_cost_usd=0.2)) == 0.2
+
+
+def turns(*said: dict[str, Any]) -> list[TurnEnded]:
+    lines = [json.dumps({"type": "result", "subtype": "success", **each}).encode() for each in said]
+    return [event for event in convert(lines, "claude_stream") if isinstance(event, TurnEnded)]
+
+
+@pytest.mark.parametrize("api_ms", [800, 1500])
+def test_another_session_counts_from_nothing(api_ms: int) -> None:
+    """The lines of two processes in one file."""
+    first = {"session_id": "s1", "total_cost_usd": 0.5, "duration_api_ms": 1000}
+    second = {"session_id": "s2", "total_cost_usd": 0.6, "duration_api_ms": api_ms}
+    third = {"session_id": "s2", "total_cost_usd": 0.8, "duration_api_ms": api_ms + 200}
+    found = turns(first, second, third)
+    assert [turn.session for turn in found] == ["s1", "s2", "s2"]
+    assert [turn.api_duration_ms for turn in found] == [1000, api_ms, 200]
+    assert [turn.cost_usd for turn in found] == [0.5, 0.6, 0.2]
+
+
+def test_another_process_of_the_same_session_counts_from_nothing() -> None:
+    first = {"session_id": "s1", "total_cost_usd": 0.5, "duration_api_ms": 1000}
+    found = turns(first, {**first, "total_cost_usd": 0.4, "duration_api_ms": 800})
+    assert [(turn.cost_usd, turn.api_duration_ms) for turn in found] == [(0.5, 1000), (0.4, 800)]
+
+
+def test_a_turn_without_the_api_took_none_of_its_time() -> None:
+    """A slash command (capture 2.1.325/slash_various): the cost is the total still, the time is not."""
+    said = [
+        {"session_id": "s1", "total_cost_usd": 0.5, "duration_api_ms": api_ms} for api_ms in (1000, 0, 1200)
+    ]
+    assert [turn.api_duration_ms for turn in turns(*said)] == [1000, 0, 200]
+
+
+def test_an_id_that_changes_within_a_process_counts_on() -> None:
+    """/clear (capture 2.1.197/slash_various)."""
+    before = {"session_id": "s1", "total_cost_usd": 0.5, "duration_api_ms": 1000}
+    cleared = {**before, "session_id": "s2"}
+    after = {**cleared, "total_cost_usd": 0.7, "duration_api_ms": 1300}
+    found = turns(before, cleared, after)
+    assert [turn.api_duration_ms for turn in found] == [1000, 0, 300]
+    assert [turn.cost_usd for turn in found] == [0.5, 0.0, 0.2]

@@ -18,6 +18,19 @@ class Costs:
         self._models: dict[str, ModelUsage] = {}
         self._cost: float | None = None
         self._api_ms: float | None = None
+        self._session: str | None = None
+
+    def enter(self, result: m.Result) -> None:
+        """Begin anew where another process counts: a file may hold the lines of several, one after the other. Of
+        another session's result the totals are its own, unless they are those of before: /clear of 2.1.197 goes on
+        under another id, and its own result adds nothing (capture slash_various). Costs never fall otherwise."""
+        session, cost = result.session_id or self._session, result.total_cost_usd
+        elsewhere = self._session is not None and session != self._session
+        moved = (cost, result.duration_api_ms) != (self._cost, self._api_ms)
+        fell = cost is not None and self._cost is not None and 0 <= cost < self._cost
+        if (elsewhere and moved) or fell:
+            self._models, self._cost, self._api_ms = {}, None, None
+        self._session = session
 
     def reset(self) -> None:
         """/clear sets the CLI's counters back (2.1.325, capture slash_various)."""

@@ -169,6 +169,7 @@ class ClaudeStream(Machine):
 
     def _result(self, message: m.Result) -> None:
         ledger = self.ledger
+        self._costs.enter(message)
         if not self._ends_turn(message):
             usage, cost = usage_of(message.usage), self._costs.cost(message)
             self._costs.models(message)
