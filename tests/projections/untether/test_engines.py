@@ -34,6 +34,7 @@ CODEX = b"""\
 {"type":"item.completed","item":{"id":"i5","type":"web_search","query":"docs"}}
 {"type":"item.started","item":{"id":"i6","type":"todo_list","items":[{"text":"one","completed":true},{"text":"two","completed":false}]}}
 {"type":"item.updated","item":{"id":"i6","type":"todo_list","items":[{"text":"one","completed":true},{"text":"two","completed":true}]}}
+{"type":"item.completed","item":{"id":"i6","type":"todo_list","items":[{"text":"one","completed":true},{"text":"two","completed":true}]}}
 {"type":"error","message":"Reconnecting... 1/5"}
 {"type":"error","message":"Reconnecting... 2/5"}
 {"type":"item.completed","item":{"id":"i7","type":"error","message":"old model"}}
@@ -68,7 +69,7 @@ def test_a_run_of_claude() -> None:
     assert (thought.phase, thought.ok) == ("completed", True)
     write = {"name": "Write", "input": {"file_path": "/w/a", "content": "x"}}
     changes = {"changes": [{"path": "/w/a", "kind": "update"}]}
-    assert (begun.phase, begun.action.kind, begun.action.title) == ("started", "file_change", "write: /w/a")
+    assert (begun.phase, begun.action.kind, begun.action.title) == ("started", "file_change", "a")
     assert begun.action.detail == write | changes
     told = {"tool_use_id": "t1", "result_preview": "written", "result_len": 7, "is_error": False}
     assert (done.ok, done.action.detail) == (True, write | changes | told)
@@ -145,23 +146,49 @@ def test_a_permission_is_a_warning_until_it_is_resolved() -> None:
     assert (question.action.id, question.action.title, answered.ok) == ("claude.control.2", "Which?", True)
 
 
-def test_a_rate_limit_is_told_only_when_it_is_one() -> None:
-    at = datetime(2026, 1, 1, tzinfo=UTC)
-    limits = [
-        ev.RateLimit(status="allowed"),
-        ev.RateLimit(),
-        ev.RateLimit(status="rejected", resets_at=at.timestamp() + 30, time=at),
-        ev.RateLimit(status="rejected"),
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+FINE = [ev.RateLimit(status="allowed_warning"), ev.RateLimit()]
+LIMITED = [
+    ev.RateLimit(status="rejected", resets_at=AT.timestamp() + 30, time=AT),
+    ev.RateLimit(windows=[{"retry_after_ms": 60_000, "tokens_remaining": 0, "tokens_limit": 9}]),
+    ev.RateLimit(status="rejected", resets_at=float("inf"), time=AT),
+]
+
+
+@pytest.mark.parametrize(
+    ("engine", "profile", "notes"),
+    [("claude", "seed", 5), ("claude", "live", 3), ("codex", "seed", 3), ("codex", "live", 3)],
+)
+def test_a_rate_limit_is_a_note(engine: str, profile: str, notes: int) -> None:
+    """Claude's are all told in the seed profile; else only such as are ones."""
+    told = actions(seen(said(engine, *FINE, *LIMITED), profile=profile))
+    starts, ends = told[::2], told[1::2]
+    assert [start.action for start in starts] == [end.action for end in ends]
+    assert {(start.phase, start.ok, start.level) for start in starts} == {("started", None, None)}
+    assert {(end.phase, end.ok, end.level) for end in ends} == {("completed", True, "info")}
+    assert [end.action.id for end in ends] == [f"rate_limit_{place}" for place in range(1, notes + 1)]
+    assert [end.action.title for end in ends[-3:]] == [
+        "⏳ Rate limited — retrying in 30s",
+        "⏳ Rate limited — retrying in 60s",
+        "⏳ Rate limited — waiting to retry",
     ]
-    told = [
-        (item.action.id, item.phase, item.action.title) for item in actions(seen(said("claude", *limits)))
-    ]
-    assert told == [
-        ("rate_limit_1", "started", "⏳ Rate limited — retrying in 30s"),
-        ("rate_limit_1", "completed", "⏳ Rate limited — retrying in 30s"),
-        ("rate_limit_2", "started", "⏳ Rate limited"),
-        ("rate_limit_2", "completed", "⏳ Rate limited"),
-    ]
+    assert ends[-2].action.detail == {"tokens_remaining": 0, "retry_after_ms": 60_000}
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome", "subtype"),
+    [
+        ("completed", "completed", "success"),
+        ("api_error", "failed", "success"),
+        ("max_turns", "limited", "error_max_turns"),
+        ("aborted_tools", "cancelled", "error_during_execution"),
+        ("error_during_execution", "failed", "error_during_execution"),
+    ],
+)
+def test_the_subtype_in_usage_is_that_of_the_result(reason: str, outcome: Any, subtype: str) -> None:
+    """Not the reason that newer versions give beside it."""
+    usage = completed(seen(said("claude", ev.TurnEnded(outcome=outcome, reason=reason)))).usage
+    assert usage == {"subtype": subtype}
 
 
 def test_a_failed_result_says_why() -> None:
@@ -197,12 +224,12 @@ def test_a_run_of_codex() -> None:
         ("i4", "tool", "started", None, "fs.read"),
         ("i4", "tool", "completed", True, "fs.read"),
         ("i5", "web_search", "completed", True, "docs"),
-        ("todo_1", "note", "started", None, "todo 1/2: two"),
-        ("todo_1", "note", "updated", None, "todo 2/2: done"),
+        ("i6", "note", "started", None, "todo 1/2: two"),
+        ("i6", "note", "updated", None, "todo 2/2: done"),
+        ("i6", "note", "completed", True, "todo 2/2: done"),
         ("codex.reconnect", "note", "started", None, "Reconnecting... 1/5"),
         ("codex.reconnect", "note", "updated", None, "Reconnecting... 2/5"),
-        ("codex.note.1", "warning", "completed", False, "old model"),
-        ("todo_1", "note", "completed", True, "todo 2/2: done"),
+        ("i7", "warning", "completed", False, "old model"),
         ("codex.reconnect", "note", "completed", True, "Reconnecting... 2/5"),
     ]
     last = completed(items)
@@ -216,7 +243,11 @@ def test_a_run_of_codex() -> None:
 
 def test_the_details_of_codex() -> None:
     details = {item.action.id: item.action.detail for item in actions(seen(CODEX + DONE))}
+    assert details["i1"] == {"phase": "commentary"}
     assert details["i2"] == {"exit_code": 2, "status": "failed"}
+    assert details["i5"] == {"query": "docs"}
+    assert details["i6"] == {"done": 2, "total": 2}
+    assert details["i7"] == {"message": "old model"}
     changes = [{"path": "a", "kind": "add"}, {"path": "b", "kind": "update"}, {"path": "c", "kind": "delete"}]
     assert details["i3"] == {"changes": changes, "status": "completed", "error": None}
     summary = {"content_blocks": 1, "has_structured": False}
@@ -228,6 +259,27 @@ def test_the_details_of_codex() -> None:
         "result_summary": summary,
         "error_message": None,
     }
+
+
+def test_a_plan_without_an_item_of_its_own_grows_until_the_end() -> None:
+    """The app server has one plan per turn, and tells no end of it."""
+    one = ev.PlanUpdated(entries=[ev.PlanEntry(text="Look", status="in_progress")])
+    told = [
+        (item.action.id, item.phase, item.action.title, item.action.detail)
+        for item in actions(seen(said("codex", ev.PlanUpdated(), one, dialect="codex_app")))
+    ]
+    assert told == [
+        ("todo_1", "started", "todo", {"done": 0, "total": 0}),
+        ("todo_1", "updated", "todo 0/1: Look", {"done": 0, "total": 1}),
+        ("todo_1", "completed", "todo 0/1: Look", {"done": 0, "total": 1}),
+    ]
+
+
+def test_what_goes_wrong_is_a_note_with_a_message() -> None:
+    """A warning, whatever the severity."""
+    [note] = actions(seen(said("claude", ev.Error(message="too long", severity="error"))))
+    assert (note.action.id, note.action.title) == ("claude.note.1", "too long")
+    assert (note.message, note.level, note.ok) == ("too long", "warning", False)
 
 
 @pytest.mark.parametrize(

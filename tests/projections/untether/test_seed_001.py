@@ -20,7 +20,7 @@ RESULT = b'{"type":"result","status":"success","stats":{"input_tokens":100,"outp
 ERROR = b'{"type":"error","message":"API key invalid or expired"}\n'
 
 TOKEN = ResumeToken("gemini", "abc123def")
-BASH = {"name": "Bash", "input": {"command": "echo hello"}}
+BASH = {"tool_name": "Bash", "input": {"command": "echo hello"}, "tool_id": "tool_1"}
 
 
 def gemini(*lines: bytes, **how: Any) -> list[Any]:
@@ -89,6 +89,15 @@ def test_a_tool_result_is_ok_if_its_status_is_success(status: str, ok: bool) -> 
     assert (action.phase, action.ok, action.action.detail) == ("completed", ok, BASH)
 
 
+@pytest.mark.parametrize("profile", ["seed", "live"])
+def test_a_command_that_exits_badly_is_ok_if_its_status_is_success(profile: str) -> None:
+    """§4.3. Gemini CLI says so of every command that it could run (capture tool_errors)."""
+    said = {"tool_id": "tool_1", "status": "success", "output": "Command exited with code: 3"}
+    line = json.dumps({"type": "tool_result", **said}).encode() + b"\n"
+    action = actions(gemini(INIT, TOOL_USE, line, RESULT, profile=profile))[-1]
+    assert (action.phase, action.ok) == ("completed", True)
+
+
 def test_the_output_is_cut_to_500_characters() -> None:
     """§4.3."""
     line = json.dumps({"type": "tool_result", "tool_id": "tool_1", "status": "success", "output": "x" * 501})
@@ -152,7 +161,7 @@ def test_unknown_events_are_ignored_and_malformed_lines_warned_of() -> None:
     items = gemini(INIT, unknown, malformed, MESSAGE, RESULT)
     [note] = actions(items)
     assert (note.action.id, note.action.kind, note.level) == ("gemini.note.1", "warning", "warning")
-    assert note.action.title == "invalid JSON from gemini; ignoring line"
+    assert note.action.title == note.message == "invalid JSON from gemini; ignoring line"
     assert note.action.detail["frame"] == 3
     assert completed(items).ok
 
@@ -202,8 +211,11 @@ def test_the_token_is_the_session_id_of_init() -> None:
     ],
 )
 def test_a_stream_that_just_stops(lines: list[bytes], exit: int, error: str) -> None:
-    last = completed(gemini(*lines, exit=exit))
+    items = gemini(*lines, exit=exit)
+    last = completed(items)
     assert (last.ok, last.answer, last.error) == (False, "Done.", error)
+    notes = [(note.action.kind, note.action.title, note.message, note.level) for note in actions(items)]
+    assert notes == ([("warning", error, error, "warning")] if exit else [])
 
 
 def test_a_start_waits_until_something_is_known_of_the_call() -> None:

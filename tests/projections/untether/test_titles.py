@@ -66,9 +66,17 @@ def test_the_keys_of_paths_by_engine_in_version_0_35(engine: str, keys: tuple[st
 @pytest.mark.parametrize(
     ("tool", "kind", "title"),
     [
-        ("Read", "tool", "read: /w/a.py"),
-        ("Edit", "file_change", "edit: /w/a.py"),
-        ("NotebookEdit", "file_change", "notebookedit: /w/a.py"),
+        ("Bash", "command", "cat b.py"),
+        ("Read", "tool", "read: `a.py`"),
+        ("LS", "tool", "ls: `a.py`"),
+        ("Glob", "tool", "glob: `*.py`"),
+        ("Grep", "tool", "grep: *.py"),
+        ("Edit", "file_change", "a.py"),
+        ("Write", "file_change", "a.py"),
+        ("MultiEdit", "file_change", "a.py"),
+        ("NotebookEdit", "file_change", "a.py"),
+        ("WebSearch", "web_search", "q"),
+        ("WebFetch", "web_search", "http://x"),
         ("Task", "subagent", "Look around"),
         ("Agent", "subagent", "Look around"),
         ("TodoWrite", "note", "update todos"),
@@ -77,9 +85,13 @@ def test_the_keys_of_paths_by_engine_in_version_0_35(engine: str, keys: tuple[st
         ("mcp__files__read", "tool", "mcp__files__read"),
     ],
 )
-def test_tools_of_claude(tool: str, kind: str, title: str) -> None:
-    look = shown_call(CLAUDE, tool, {**INPUT, "description": "Look around"})
+@pytest.mark.parametrize("how", [{}, {"live": True}, {"compat": "untether-0.35"}])
+def test_tools_of_claude(tool: str, kind: str, title: str, how: Any) -> None:
+    """The published table is Gemini's: Claude's tools are titled by the program's own."""
+    given = {**INPUT, "command": "cat /w/b.py", "description": "Look around"}
+    look = shown_call(CLAUDE, tool, given, cwd="/w", **how)
     assert (look.kind, look.title) == (kind, title)
+    assert look.path == ("/w/a.py" if kind == "file_change" else None)
 
 
 @pytest.mark.parametrize(
@@ -116,8 +128,26 @@ def test_a_path_outside_stays_whole() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("path", "cwd", "shown"),
+    [("/w", "/w", "."), ("/w/", "/w", "."), ("/w/a/b", "/w/", "a/b"), ("/a", "/", "a"), ("a", "/w", "a")],
+)
+def test_a_path_is_seen_from_the_working_directory(path: str, cwd: str, shown: str) -> None:
+    assert shown_call(CLAUDE, "LS", {"path": path}, cwd=cwd).title == f"ls: `{shown}`"
+
+
 def test_a_command_may_be_a_list_of_words() -> None:
     assert shown_call(CLAUDE, "Bash", {"command": ["git", "status"]}).title == "git status"
-    assert (
-        shown_call(CLAUDE, "Bash", {"command": "cd /w && ls"}, compat="untether-0.35", cwd="/w").title == "ls"
-    )
+
+
+@pytest.mark.parametrize(
+    ("command", "cwd", "shown"),
+    [
+        ("cp /w/a /w/b/c", "/w", "cp a b/c"),
+        ("ls /w", "/w", "ls /w"),
+        ("ls /etc", "/", "ls /etc"),
+        ("ls /etc", None, "ls /etc"),
+    ],
+)
+def test_a_command_is_shown_without_the_working_directory(command: str, cwd: str | None, shown: str) -> None:
+    assert shown_call(CLAUDE, "Bash", {"command": command}, cwd=cwd).title == shown

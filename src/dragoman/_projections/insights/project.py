@@ -26,8 +26,8 @@ from dragoman._projections.published import Profile
 from dragoman._projections.stamps import Stamps
 from dragoman._wire.jsontext import parse
 
-_PRIVATE: Final = ("insights.", "agentEvent.")
-"""How the keys of `ext` begin that are no native values of an agent's."""
+_PRIVATE: Final = ("insights.", "agentEvent.", "codex.itemId", "codex.itemPhase")
+"""How the keys of `ext` begin that are no native values of an agent's, or such as only Untether repeats."""
 _TEXT_KINDS: Final[dict[str, m.TextKind]] = {
     "text": "text",
     "commentary": "text",

@@ -5,14 +5,7 @@ from typing import Any, Final
 from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
 from dragoman._model.usage import ModelUsage, Usage
-
-_CLAUDE: Final = {
-    "max_turns": "error_max_turns",
-    "budget_exhausted": "error_max_budget_usd",
-    "aborted_tools": "error_during_execution",
-    "aborted_streaming": "error_during_execution",
-}
-"""Claude's subtype, by the reason that newer versions give beside it. Every other reason comes with `success`."""
+from dragoman._projections.claude_subtype import claude_subtype
 
 _CODEX: Final = {"completed": "success", "failed": "error_api", "cancelled": "interrupted"}
 
@@ -62,12 +55,7 @@ def _subtype(provider: m.Provider, event: ev.TurnEnded, native: dict[str, Any]) 
     reason = event.reason
     if provider == "claude":
         subtype = native.get("subtype")
-        if isinstance(subtype, str):
-            return subtype
-        if reason is not None and reason.startswith("error_"):
-            return reason
-        failed = event.outcome in ("failed", "truncated", "cancelled") and reason in (None, event.outcome)
-        return _CLAUDE.get(reason or "", "error_during_execution" if failed else "success")
+        return subtype if isinstance(subtype, str) else claude_subtype(event)
     if provider == "codex":
         return _CODEX.get(event.outcome, reason or event.outcome)
     if provider == "gemini":

@@ -3,10 +3,11 @@
 A stream has one StartedEvent per session, ActionEvents, and exactly one CompletedEvent, its last. A run of several
 turns answers with its last one; a program that shows turns one by one makes a projector for each.
 
-Profiles: `seed` keeps to the published tables (Gemini's error ends the stream at once; a tool's start that the
-agent did not tell is not shown). `live` holds an error until the result that follows, knows the tool names that
-Gemini CLI really uses, shows calls of which only the result was told, and adds what the tables lack (a tool's
-error, cached tokens, duration). `compat="untether-0.35"` titles tools as that version's code does.
+Profiles: `seed` keeps to the published table for Gemini and to the program's own runners for others (Gemini's error
+ends the stream at once; a tool's start that the agent did not tell is not shown; each word of Claude about rate limits
+is a note). `live` holds an error until the result that follows, knows the tool names that Gemini CLI really uses,
+shows calls of which only the result was told, tells only limits that are reached, and adds what the tables lack (a
+tool's error, cached tokens, duration). `compat="untether-0.35"` titles Gemini's tools as that version's code does.
 
 What is lost: times, seqs, frames and raw lines; deltas, and all text but the answer; a tool's output beyond 500
 characters (Codex: all of it), its structure, locations and duration; diffs; who spoke to whom inside subagents,

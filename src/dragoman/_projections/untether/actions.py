@@ -47,6 +47,7 @@ class Call(Struct):
     """A call as it stands."""
 
     id: str
+    call_id: str
     name: str
     """The agent's own name for the tool."""
     tool: str
@@ -85,6 +86,7 @@ class Calls:
             return []  # the published runner has no word for it
         call = Call(
             id=self._ids.unique(event.call_id),
+            call_id=event.call_id,
             name=event.native_name or event.name or "tool",
             tool=event.name,
             server=event.server,
@@ -113,7 +115,8 @@ class Calls:
         if not call.shown:
             return self._begin(call)
         after = self._action(call)
-        return [self._event(after, "updated")] if after != before and not call.silent else []
+        told = not call.silent and call.tool != "web_search"  # its query is said when it is over
+        return [self._event(after, "updated")] if told and after != before else []
 
     def on_delta(self, event: ev.Delta) -> list[ActionEvent]:
         """Codex exec repeats a command as it grows, and each repetition is an update; an output that comes in
@@ -141,7 +144,7 @@ class Calls:
         if call is None or (call.orphan and not self._live and self._engine.orphans == "drop"):
             return []
         start = self._begin(call) if not call.shown else []
-        ok = event.status == "completed" and event.exit_code in (0, None)
+        ok = event.status == "completed" and (event.exit_code in (0, None) or not self._engine.exits)
         action = self._action(call, event)
         return [*start, self._event(action, "completed", ok)]
 
@@ -155,7 +158,10 @@ class Calls:
         look = self._look(call)
         if self._engine.name == "codex":
             return Action(call.id, look.kind, look.title or call.name, self._codex_detail(call, ended))
-        detail: dict[str, Any] = {"name": call.name, "input": call.input}
+        keys = self._engine.call_keys
+        detail: dict[str, Any] = {keys.name: call.name, keys.input: call.input}
+        if keys.id:
+            detail[keys.id] = call.call_id
         if call.parent is not None:
             detail["parent_tool_use_id"] = call.parent
         if look.path is not None:
@@ -173,8 +179,7 @@ class Calls:
             if call.server is not None:
                 return Shown("tool", f"{call.server}.{call.tool}")
             if call.tool == "web_search":
-                query = call.input.get("query") if isinstance(call.input, dict) else None
-                return Shown("web_search", query if isinstance(query, str) and query else call.tool)
+                return Shown("web_search", _query(call) or call.tool)
         if call.title:
             kind = _KINDS.get(call.kind, "tool")
             return Shown(kind, call.title, call.place if kind == "file_change" else None)
@@ -209,10 +214,17 @@ class Calls:
                 detail["result_summary"] = {"content_blocks": blocks, "has_structured": structured}
                 detail["error_message"] = ended.error.message if ended.error is not None else None
             return detail
+        if call.tool == "web_search":
+            return {"query": _query(call)}
         return {"exit_code": ended.exit_code if ended is not None else None, "status": status}
 
     def _event(self, action: Action, phase: Phase, ok: bool | None = None) -> ActionEvent:
         return ActionEvent(engine=self._engine.name, action=action, phase=phase, ok=ok)
+
+
+def _query(call: Call) -> str:
+    query = call.input.get("query") if isinstance(call.input, dict) else None
+    return query if isinstance(query, str) else ""
 
 
 def note(
@@ -223,10 +235,11 @@ def note(
     *,
     kind: ActionKind = "note",
     ok: bool | None = None,
+    message: str | None = None,
     level: Level | None = None,
     detail: dict[str, Any] | None = None,
 ) -> ActionEvent:
     """An action that is no tool call; one that is over went well if nothing else is said."""
     done = True if ok is None and phase == "completed" else ok
     action = Action(id, kind, title or kind, detail or {})
-    return ActionEvent(engine=engine.name, action=action, phase=phase, ok=done, level=level)
+    return ActionEvent(engine=engine.name, action=action, phase=phase, ok=done, message=message, level=level)

@@ -1,7 +1,7 @@
 """The engines: what Untether does differently for each agent, in one table."""
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -15,10 +15,21 @@ AnswerPolicy = Literal["result", "all"]
 UsageForm = Literal["claude", "codex", "gemini", "plain"]
 
 
+class CallKeys(NamedTuple):
+    """What the detail of a call's action names its parts; "" where it does not have that part."""
+
+    name: str = "name"
+    input: str = "input"
+    id: str = ""
+
+
 class Engine(Struct, frozen=True, kw_only=True):
     name: str
+    titles: Literal["program", "published"] = "program"
+    """By which table tools are titled: the one in the program's code, or the one that is published for Gemini."""
     path_keys: tuple[str, ...] = ("file_path", "path", "filePath")
-    """The inputs that name a file, in the words of version 0.35."""
+    """The inputs that name a file."""
+    call_keys: CallKeys = CallKeys()
     task_kind: ActionKind = "tool"
     """What starting a subagent is."""
     answer: AnswerPolicy = "result"
@@ -36,8 +47,12 @@ class Engine(Struct, frozen=True, kw_only=True):
     """Seed profile: what becomes of a result whose call was never seen."""
     end_is_success: bool = False
     """A process that exits well without a result has done its work, if its session is known."""
+    exits: bool = True
+    """A call that exits with another code than 0 has failed, whatever its status says."""
     preview: Literal["output", "result", ""] = "output"
     """Which preview of a tool's output its detail holds."""
+    limits: bool = False
+    """Seed profile: each word about rate limits is a note, also that all is well."""
     reconnects: bool = False
     """All its retries are one note, not one each."""
     titled: bool = False
@@ -59,6 +74,7 @@ ENGINES: Final[Mapping[str, Engine]] = {
             thinking=True,
             orphans="anonymous",
             preview="result",
+            limits=True,
             titled=True,
             asks="CanUseTool",
         ),
@@ -73,18 +89,36 @@ ENGINES: Final[Mapping[str, Engine]] = {
             preview="",
             asks="Approval",
         ),
-        Engine(name="gemini", answer="all", usage="gemini", errors_end=True, orphans="drop"),
+        Engine(
+            name="gemini",
+            titles="published",
+            call_keys=CallKeys("tool_name", id="tool_id"),
+            answer="all",
+            usage="gemini",
+            errors_end=True,
+            orphans="drop",
+            exits=False,
+        ),
         Engine(
             name="opencode",
             path_keys=("file_path", "filePath"),
+            call_keys=CallKeys(id="callID"),
             answer="all",
             errors_end=True,
             says_errors=True,
         ),
-        Engine(name="pi", path_keys=("path",), task_kind="subagent", compactions=True, orphans="anonymous"),
+        Engine(
+            name="pi",
+            path_keys=("path",),
+            call_keys=CallKeys("tool_name", "args"),
+            task_kind="subagent",
+            compactions=True,
+            orphans="anonymous",
+        ),
         Engine(
             name="amp",
             path_keys=("file_path", "path"),
+            call_keys=CallKeys("tool_name", id="tool_id"),
             task_kind="subagent",
             answer="all",
             thinking=True,

@@ -1,7 +1,7 @@
 """Canonical events, told in Untether's three."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from msgspec import Struct, structs
 
@@ -16,6 +16,7 @@ from dragoman._projections.untether.model import (
     Action,
     ActionEvent,
     CompletedEvent,
+    Phase,
     ResumeToken,
     StartedEvent,
     UntetherEvent,
@@ -191,8 +192,8 @@ class _Run:
         ]
 
     def _crash(self) -> Items:
-        how = self._ending.crash
-        return [] if how is None else [self._warning(f"{self._engine.name} failed ({how})", level="error")]
+        why = self._ending.error() if self._ending.crash is not None else None
+        return [] if why is None else [self._warning(why)]
 
     # --- what is said ------------------------------------------------------------------------------------
 
@@ -227,7 +228,9 @@ class _Run:
             id = self._ids.unique(event.message_id)
         else:
             id = self._ids.numbered(f"{self._engine.name}.{event.kind}.")
-        detail = {"parent_tool_use_id": event.parent} if event.parent is not None else None
+        detail = {"parent_tool_use_id": event.parent} if event.parent is not None else {}
+        if self._engine.name == "codex" and event.kind == "commentary":
+            detail["phase"] = "commentary"
         return (self._note(id, event.text, detail=detail),)
 
     def _plan(self, event: ev.PlanUpdated) -> Items:
@@ -236,11 +239,17 @@ class _Run:
         done = sum(entry.status == "completed" for entry in event.entries)
         left = [entry.text for entry in event.entries if entry.status != "completed"]
         working = [entry.text for entry in event.entries if entry.status == "in_progress"]
-        title = f"todo {done}/{len(event.entries)}: {(working or left or ['done'])[0]}"
-        known = self._notes.get("plan")
-        id = known.id if known is not None else self._ids.numbered("todo_")
-        shown = self._note(id, title, "updated" if known is not None else "started")
-        self._notes["plan"] = shown.action
+        total = len(event.entries)
+        title = f"todo {done}/{total}: {(working or left or ['done'])[0]}" if total else "todo"
+        item = event.ext.get("codex.itemId")
+        about = f"plan {item or ''}"
+        known = self._notes.pop(about, None)
+        id = known.id if known is not None else self._item_id(item) or self._ids.numbered("todo_")
+        over = event.ext.get("codex.itemPhase") == "completed"
+        phase: Phase = "completed" if over else "updated" if known is not None else "started"
+        shown = self._note(id, title, phase, detail={"done": done, "total": total})
+        if not over:
+            self._notes[about] = shown.action
         return (shown,)
 
     # --- tools -------------------------------------------------------------------------------------------
@@ -302,15 +311,20 @@ class _Run:
 
     def _rate_limit(self, event: ev.RateLimit) -> Items:
         """Agents also tell that all is well."""
-        if event.status is None or event.status.startswith("allowed"):
-            return ()
-        left = (
-            ""
-            if event.resets_at is None or event.time is None
-            else _seconds(event.resets_at, event.time.timestamp())
+        told = next((window for window in event.windows if isinstance(window, dict)), {})
+        detail = {name: told[name] for name in _LIMIT_DETAILS if told.get(name) is not None}
+        wait = _wait(event, detail.get("retry_after_ms"))
+        limited = (
+            "retry_after_ms" in detail if event.status is None else not event.status.startswith("allowed")
         )
-        id, title = self._ids.numbered("rate_limit_"), f"⏳ Rate limited{left}"
-        return (self._note(id, title, "started"), self._note(id, title))
+        if not limited and (self._live or not self._engine.limits):
+            return ()
+        left = "waiting to retry" if wait is None else f"retrying in {wait}s"
+        id, title = self._ids.numbered("rate_limit_"), f"⏳ Rate limited — {left}"
+        return (
+            self._note(id, title, "started", detail=detail),
+            self._note(id, title, level="info", detail=detail),
+        )
 
     def _compacted(self, event: ev.ContextCompacted) -> Items:
         if not self._engine.compactions:
@@ -341,7 +355,8 @@ class _Run:
             self._ending.held = message
         if fatal and self._engine.errors_end:
             return ()  # the result that follows tells it
-        return (self._warning(message, level=event.severity),)
+        item = self._item_id(event.ext.get("codex.itemId"))
+        return (self._warning(message, id=item, detail={"message": message} if item else None),)
 
     def _invalid(self, event: ev.NativeInvalid) -> Items:
         detail = {"line": event.line, "frame": event.frame, "reason": event.reason}
@@ -354,14 +369,31 @@ class _Run:
 
     # ---------------------------------------------------------------------------------------------------
 
-    def _warning(self, title: str, **fields: Any) -> ActionEvent:
-        fields = {"level": "warning", **fields}
-        id = self._ids.numbered(f"{self._engine.name}.note.")
-        return self._note(id, title, kind="warning", ok=False, **fields)
+    def _item_id(self, item: Any) -> str | None:
+        """The id of an item of Codex, as an action's."""
+        return self._ids.unique(item) if isinstance(item, str) and item else None
+
+    def _warning(
+        self, message: str, *, id: str | None = None, detail: dict[str, Any] | None = None
+    ) -> ActionEvent:
+        id = id or self._ids.numbered(f"{self._engine.name}.note.")
+        return self._note(
+            id, message, kind="warning", ok=False, message=message, level="warning", detail=detail
+        )
 
     def _note(self, *args: Any, **fields: Any) -> ActionEvent:
         return note(self._engine, *args, **fields)
 
 
-def _seconds(at: float, now: float) -> str:
-    return f" — retrying in {max(0, round(at - now))}s"
+_LIMIT_DETAILS: Final = ("tokens_remaining", "requests_remaining", "retry_after_ms")
+_NEVER: Final = 1e12
+"""No time that an agent could mean."""
+
+
+def _wait(event: ev.RateLimit, retry_after_ms: Any) -> int | None:
+    """Seconds until the limit is lifted; None if nothing tells."""
+    if isinstance(retry_after_ms, int | float) and 0 <= retry_after_ms < _NEVER:
+        return round(retry_after_ms / 1000)
+    if event.resets_at is None or event.time is None or not 0 <= event.resets_at < _NEVER:
+        return None
+    return max(0, round(event.resets_at - event.time.timestamp()))

@@ -1,12 +1,12 @@
-"""What a tool is shown as: its kind and its title, by the published table.
+"""What a tool is shown as: its kind and its title, by a table.
 
     names       the agent's tool name -> the table's name     Bash -> bash, read_file -> read, …
     rows        the table's name -> kind and title            read -> tool, `read: <path>`
 
-Two forms: the published table, and, on request, the one that version 0.35 of the program has in its code.
+Two tables: the one that is published for Gemini, and the one that the program has in its code, for all others and,
+on request (version 0.35), for Gemini too. The second shows paths as they are seen from the working directory.
 """
 
-import os.path
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
@@ -44,8 +44,8 @@ _SPOKEN: Final[dict[str, str]] = {
 }
 """Live profile: the names that Gemini CLI really uses, which the published table leaves to its last row."""
 
-_PATHS: Final = ("file_path", "path", "filePath")
-_SPOKEN_PATHS: Final = (*_PATHS, "absolute_path", "notebook_path", "dir_path")
+_SPOKEN_PATHS: Final = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "dir_path")
+"""Live profile: the inputs that name a file, of all agents."""
 
 
 class Call(Struct, frozen=True):
@@ -58,8 +58,8 @@ class Call(Struct, frozen=True):
     input: Mapping[str, Any]
     path_keys: tuple[str, ...]
     task_kind: ActionKind
-    cwd: str | None = None
-    """Set where paths are shown relative to it."""
+    cwd: str = ""
+    """Where paths are seen from; "" leaves them as they are."""
 
     def text(self, *keys: str) -> str | None:
         """The first of these inputs that says something."""
@@ -73,17 +73,25 @@ class Call(Struct, frozen=True):
 
     @property
     def path(self) -> str | None:
-        path = self.text(*self.path_keys)
-        if path is None or self.cwd is None or not path.startswith(self.cwd.rstrip("/") + "/"):
+        return self.text(*self.path_keys)
+
+    @property
+    def place(self) -> str | None:
+        """The path as it is seen from the working directory."""
+        path, folder = self.path, self._folder
+        if not path or not folder:
             return path
-        return os.path.relpath(path, self.cwd)
+        return "." if path + "/" == folder else path.removeprefix(folder) or "."
 
     @property
     def command(self) -> str | None:
-        command = self.text("command", "cmd")
-        if command is None or self.cwd is None:
-            return command
-        return command.removeprefix(f"cd {self.cwd} && ")
+        """Without the working directory before its paths."""
+        command, folder = self.text("command", "cmd"), self._folder
+        return command.replace(folder, "") if command and len(folder) > 1 else command
+
+    @property
+    def _folder(self) -> str:
+        return self.cwd.rstrip("/") + "/" if self.cwd else ""
 
 
 class Shown(Struct, frozen=True):
@@ -116,7 +124,7 @@ def _task(call: Call) -> Shown:
 
 
 def _changed(call: Call) -> Shown:
-    return Shown("file_change", call.path or call.tool, call.path)
+    return Shown("file_change", call.place or call.tool, call.path)
 
 
 def _note(title: str) -> Row:
@@ -152,7 +160,9 @@ _BEYOND: Final[dict[str, Row]] = {
     "task": _task,
     "agent": _task,
 }
-"""Tools that the published table, being Gemini's, does not have."""
+"""Tools that the published table does not have."""
+
+_LIVE_TABLE: Final = {**_BEYOND, **_TABLE}
 
 _PROGRAM: Final[dict[str, Row]] = {
     **_BEYOND,
@@ -161,14 +171,14 @@ _PROGRAM: Final[dict[str, Row]] = {
     "write": _changed,
     "notebookedit": _changed,
     "multiedit": _changed,
-    "read": _name_row(lambda call: call.path, quote="`"),
+    "read": _name_row(lambda call: call.place, quote="`"),
     "glob": _name_row(lambda call: call.text("pattern"), quote="`"),
     "grep": _name_row(lambda call: call.text("pattern")),
-    "ls": _name_row(lambda call: call.path, quote="`"),
+    "ls": _name_row(lambda call: call.place, quote="`"),
     **dict.fromkeys(("websearch", "web_search"), _web("query", "search")),
     **dict.fromkeys(("webfetch", "web_fetch"), _web("url", "fetch")),
 }
-"""What the program's code has in place of the published table, in version 0.35."""
+"""What the program's code has, in version 0.35."""
 
 
 def shown_call(
@@ -183,12 +193,12 @@ def shown_call(
     """How a call of `tool` is shown."""
     names = _SPOKEN if live else _PUBLISHED
     name = names.get(tool, tool.lower())
-    rows = _PROGRAM if compat is not None else _TABLE
+    published = engine.titles == "published" and compat is None
+    rows = _PROGRAM if not published else _LIVE_TABLE if live else _TABLE
     row = rows.get(name)
-    if row is None and (live or engine.name != "gemini"):
-        row = _BEYOND.get(name)
     if row is None:
         return Shown("tool", tool)
-    keys = engine.path_keys if compat is not None else _SPOKEN_PATHS if live else _PATHS
+    keys = _SPOKEN_PATHS if live and compat is None else engine.path_keys
     given = input if isinstance(input, dict) else {}
-    return row(Call(tool, name, given, keys, engine.task_kind, cwd if compat is not None else None))
+    seen_from = "" if published else cwd or ""
+    return row(Call(tool, name, given, keys, engine.task_kind, seen_from))

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage
+from dragoman._projections.claude_subtype import claude_subtype
 from dragoman._projections.untether.engines import UsageForm
 
 _CODEX: Final = {
@@ -54,7 +55,7 @@ def _claude(turn: ev.TurnEnded, total: Usage | None, live: bool) -> dict[str, An
         "duration_ms": turn.duration_ms,
         "duration_api_ms": turn.api_duration_ms,
         "num_turns": turn.steps,
-        "subtype": turn.reason,
+        "subtype": claude_subtype(turn),
     }
     counted = turn.usage
     if counted is not None:

@@ -151,7 +151,7 @@ class CodexExec(Machine):
         elif item.type in translate.CHANGES:
             self._change(item, phase)
         elif item.type == "todo_list":
-            self._turns.put(translate.plan(item))
+            self._turns.put(translate.plan(item, phase))
         elif item.type == "error":
             self._warning(item)
         elif item.type == "input_request":
@@ -227,7 +227,8 @@ class CodexExec(Machine):
         if self._warned.get(item.id) != said:
             self._warned[item.id] = said
             scope: Any = "turn" if self.ledger.busy() else "session"
-            self.ledger.put(ev.Error(severity="warning", message=said, scope=scope))
+            ext = {"codex.itemId": item.id}
+            self.ledger.put(ev.Error(severity="warning", message=said, scope=scope, ext=ext))
 
 
 _TOOLS = ("mcp_tool_call", "web_search", "collab_tool_call")

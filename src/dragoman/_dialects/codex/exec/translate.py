@@ -122,7 +122,7 @@ def changes(item: m.Item, *, over: bool) -> list[ev.FileChanged]:
 # --- plans, questions, permissions -------------------------------------------------------------------------
 
 
-def plan(item: m.Item) -> ev.PlanUpdated:
+def plan(item: m.Item, phase: str) -> ev.PlanUpdated:
     items = item.items or []
     return ev.PlanUpdated(
         entries=[
@@ -132,7 +132,7 @@ def plan(item: m.Item) -> ev.PlanUpdated:
             )
             for entry in items
         ],
-        ext={"codex.todoItems": items},
+        ext={"codex.todoItems": items, "codex.itemId": item.id, "codex.itemPhase": phase},
     )
 
 
