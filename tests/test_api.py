@@ -101,6 +101,8 @@ async def test_a_configuration_can_be_changed_on_the_way() -> None:
         ({"cwd": ""}, "cwd must be a path, or None; not ''"),
         ({"cwd": "/no/such/folder"}, "cwd must be a folder that is there; not '/no/such/folder'"),
         ({"cwd": __file__}, "cwd must be a folder that is there; not '.*'"),
+        ({"add_dirs": "/tmp"}, r"add_dirs must be a list of paths, such as \['/tmp'\]; not '/tmp'"),
+        ({"add_dirs": ["/no/such/folder"]}, "add_dirs must be folders that are there; not '/no/such/folder'"),
         ({"env": {"A": 1}}, r"env\['A'\] must be a string; not 1"),
         ({"allowed_tools": [1]}, r"allowed_tools\[0\] must be a string; not 1"),
         (

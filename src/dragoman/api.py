@@ -139,6 +139,7 @@ def _config_and_connection(
     plan.read_only = plan.read_only or config.sandbox == "read-only"
     plan.vendor = record.vendor
     plan.login = record.login
+    plan.roots = config.add_dirs
     plan.unheld = (*plan.unheld, *record.unheld)
     redactor = Redactor(secrets_in(plan.env) | secrets_in(config.mcp_servers)) if config.redact else None
     plan.options = structs.replace(
@@ -214,7 +215,8 @@ def _record_and_config(
     config = configured(agent.name if isinstance(agent, Agent) else agent, options)
     _check_places(config)
     record = agent if isinstance(agent, Agent) else _known(config.agent)
-    return record, structs.replace(config, trusted=_trusted(record, config))
+    folders = [os.path.abspath(folder) for folder in config.add_dirs]
+    return record, structs.replace(config, trusted=_trusted(record, config), add_dirs=folders)
 
 
 def _trusted(agent: Agent, config: SessionConfig) -> bool:
@@ -245,6 +247,9 @@ def _check_places(config: SessionConfig) -> None:
     """Paths that must lead somewhere. Those of `policy` and `executable` are tried where they are read."""
     if config.cwd is not None and not os.path.isdir(config.cwd):
         raise UsageError(f"cwd must be a folder that is there; not {config.cwd!r}")
+    for folder in config.add_dirs:
+        if not os.path.isdir(folder):
+            raise UsageError(f"add_dirs must be folders that are there; not {folder!r}")
     if config.record is not None:
         folder = os.path.dirname(os.path.abspath(config.record))
         if not os.path.isdir(folder) or os.path.isdir(config.record):

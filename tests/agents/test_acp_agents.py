@@ -57,11 +57,11 @@ def test_all_agents_are_found_by_name() -> None:
 
 
 def test_a_plan() -> None:
-    plan = planned("qwen-code", extra_args=["--verbose"], native={"mode": "yolo", "add_dirs": ["/other"]})
+    plan = planned("qwen-code", extra_args=["--verbose"], add_dirs=["/other"], native={"mode": "yolo"})
     assert plan.argv == ["/bin/agent", "--acp", "--experimental-skills", "--verbose"]
     assert isinstance(plan.machine, Acp)
     opening = plan.options.opening
-    assert (opening.usage_rule, plan.roots) == ("calls", ["/other"])
+    assert (opening.usage_rule, opening.directories) == ("calls", ["/other"])
     assert (opening.cwd, opening.modes, opening.mode_required) == ("/proj", ("yolo",), True)
     assert Capability.SET_MODEL not in planned("github-copilot-cli").capabilities
 

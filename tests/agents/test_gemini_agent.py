@@ -56,14 +56,15 @@ def test_one_process_for_a_turn() -> None:
         prompt="-what?",
         resume="5ed284d4-4d13-40e6-896a-95f3a285be16",
         model="m",
-        native={"add_dirs": ["/a", "/b"], "debug": True},
+        add_dirs=["/a", "/b"],
+        native={"debug": True},
         extra_args=["--screen-reader"],
     )
     assert plan.argv == [
         *("/bin/gemini", "--output-format", "stream-json", "--approval-mode", "default"),
         *("--resume", "5ed284d4-4d13-40e6-896a-95f3a285be16"),
-        *("--include-directories", "/a", "--include-directories", "/b"),
-        *("--model", "m", "--debug", "--screen-reader", "--prompt=-what?"),
+        *("--model", "m", "--include-directories", "/a", "--include-directories", "/b"),
+        *("--debug", "--screen-reader", "--prompt=-what?"),
     ]
     assert (plan.one_shot, plan.spool) == (True, True)
     assert plan.resume == "5ed284d4-4d13-40e6-896a-95f3a285be16"

@@ -14,7 +14,16 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import pytest
 from msgspec import structs
 
-from dragoman._model.config import Options, Place, SessionConfig, StrPath, Words, checked, configured
+from dragoman._model.config import (
+    Options,
+    Place,
+    SessionConfig,
+    StrPath,
+    StrPaths,
+    Words,
+    checked,
+    configured,
+)
 from dragoman._model.errors import UsageError
 
 OWN_PARAMETERS = {"agent", "prompt", "approve"}
@@ -24,6 +33,7 @@ STRING = "must be a non-empty string"
 PATH = "must be a path, or None; not"
 SWITCH = "must be True or False; not"
 TEXTS = "must be a list of strings"
+PATHS = "must be a list of paths"
 FROM_1 = "must be a whole number from 1 on, or None; not"
 ABOVE_0 = "must be a finite number above 0, or None; not"
 
@@ -34,6 +44,11 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
     "resume": [(7, f"{STRING}, or None; not 7"), ("", f"{STRING}, or None; not ''")],
     "fork": [("yes", f"{SWITCH} 'yes'"), (1, f"{SWITCH} 1"), (None, f"{SWITCH} None")],
     "cwd": [("", f"{PATH} ''"), (b"/tmp", f"{PATH} b'/tmp'"), (["/"], f"{PATH} ['/']")],
+    "add_dirs": [
+        ("/tmp", f"{PATHS}, such as ['/tmp']; not '/tmp'"),
+        ([1], "[0] must be a path; not 1"),
+        ([""], "[0] must be a path; not ''"),
+    ],
     "model": [(5, f"{STRING}, or None; not 5"), (Path("m"), f"{STRING}, or None; not PosixPath('m')")],
     "approve": [
         (
@@ -218,6 +233,8 @@ def written(kind: Any) -> Any:
         return get_args(kind)[0]
     if kind == list[str]:
         return Words
+    if kind == list[Place]:
+        return StrPaths
     if get_origin(kind) is dict:
         return Mapping[str, written(get_args(kind)[1])]  # type: ignore[misc]
     return kind

@@ -93,7 +93,7 @@ def test_every_row(name: str, row: looking.Row, project: Path) -> None:
 
     def passes(*more: str) -> bool:
         line = shell.ShellLine(commands=[[*words, *more]], sure=True, hidden=False, files=[])
-        return looking.only_looks(line, str(project), str(project))
+        return looking.only_looks(line, [str(project)], str(project))
 
     assert passes()
     if row.reads and row.only is None:
@@ -111,7 +111,7 @@ def test_every_row(name: str, row: looking.Row, project: Path) -> None:
 
 @pytest.mark.parametrize("line", [shell.ShellLine(), shell.ShellLine(commands=[["ls"]], sure=False)])
 def test_a_line_that_is_not_understood_does_not_only_look(line: shell.ShellLine, project: Path) -> None:
-    assert not looking.only_looks(line, str(project), str(project))
+    assert not looking.only_looks(line, [str(project)], str(project))
 
 
 @pytest.mark.parametrize("command", ["find *", "sort *", "rg x *", "find [a-z]*", "find ?delete"])

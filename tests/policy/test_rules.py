@@ -79,6 +79,15 @@ class TestPaths:
     def test_places(self, path: str, place: str, lies: bool, tmp_path: Path) -> None:
         assert matches(Rule(effect="allow", path=place), asked("Edit", tmp_path, file_path=path)) is lies
 
+    @pytest.mark.parametrize(("path", "inside"), [("added/a", True), ("work/a", True), ("other/a", False)])
+    def test_further_folders_of_the_session_are_inside(self, path: str, inside: bool, tmp_path: Path) -> None:
+        for name in ("work", "added", "other"):
+            (tmp_path / name).mkdir()
+        event = asked("Edit", tmp_path, file_path=str(tmp_path / path)).event
+        request = PermissionRequest(event, str(tmp_path / "work"), add_dirs=[str(tmp_path / "added")])
+        assert matches(Rule(effect="allow", path="inside"), request) is inside
+        assert matches(Rule(effect="deny", path="outside"), request) is not inside
+
     def test_a_link_does_not_lead_out_of_a_rule(self, tmp_path: Path) -> None:
         inside, outside = tmp_path / "in", tmp_path / "out"
         inside.mkdir()

@@ -61,7 +61,6 @@ NATIVE_OPTIONS: Final = {
     "options": "session options to set, by id",
     "auth_method": "id of the way to sign in, of those that the agent offers",
     "replay": "if true, have the history of a resumed session played back",
-    "add_dirs": "further directories that belong to the session",
 }
 
 
@@ -185,7 +184,6 @@ def plan(config: SessionConfig, row: Row, command: list[str]) -> LaunchPlan:
         capabilities=row.capabilities,
         config=settings_shown(config),
         resume=config.resume,
-        roots=opening.directories,
         mode_meanings=_MEANINGS,
     )
 
@@ -207,7 +205,7 @@ def _opening(config: SessionConfig, row: Row) -> Opening:
     return Opening(
         cwd=os.path.abspath(config.cwd or os.getcwd()),
         mcp_servers={name: _found(server, config) for name, server in config.mcp_servers.items()},
-        directories=[os.path.abspath(folder) for folder in native.get("add_dirs", [])],
+        directories=config.add_dirs,
         resume=config.resume,
         fork=config.fork,
         replay=bool(native.get("replay")),

@@ -46,7 +46,7 @@ _VALUES: Final = {
     "effort": "--effort",
     "setting_sources": "--setting-sources",
 }
-_LISTS: Final = {"add_dirs": "--add-dir", "tools": "--tools", "plugin_dirs": "--plugin-dir"}
+_LISTS: Final = {"tools": "--tools", "plugin_dirs": "--plugin-dir"}
 _JSON: Final = {"settings": "--settings", "agents": "--agents"}
 _SWITCHES: Final = {
     "bare": "--bare",
@@ -126,13 +126,17 @@ def _flags(config: SessionConfig) -> list[str]:
         "--json-schema": None if config.output_schema is None else json.dumps(config.output_schema),
         "--mcp-config": _mcp_config(config),
     }
-    several = {"--allowedTools": config.allowed_tools, "--disallowedTools": config.blocked_tools}
+    several = {
+        "--allowedTools": config.allowed_tools,
+        "--disallowedTools": config.blocked_tools,
+        "--add-dir": config.add_dirs,
+    }
     native = config.native
     single |= {flag: native.get(name) for name, flag in _VALUES.items()}
     single |= {flag: json.dumps(native[name]) for name, flag in _JSON.items() if name in native}
     several |= {flag: native.get(name) or [] for name, flag in _LISTS.items()}
     if not config.trusted:
-        several["--add-dir"] = [*several["--add-dir"], os.path.abspath(config.cwd or os.getcwd())]
+        several["--add-dir"] = [*config.add_dirs, os.path.abspath(config.cwd or os.getcwd())]
     for flag, value in single.items():
         flags += [flag, str(value)] if value is not None else []
     for flag, values in several.items():

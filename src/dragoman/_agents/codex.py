@@ -168,6 +168,11 @@ def _settings(config: SessionConfig) -> dict[str, Any]:
             servers[server].setdefault(list_name, []).append(name)
     if servers:
         settings["mcp_servers"] = {**settings.get("mcp_servers", {}), **servers}
+    if config.add_dirs:
+        # The flag --add-dir is only of exec.
+        written = settings.get("sandbox_workspace_write", {})
+        roots = [*written.get("writable_roots", []), *config.add_dirs]
+        settings["sandbox_workspace_write"] = {**written, "writable_roots": roots}
     return {**settings, "projects": {**settings.get("projects", {}), **_trust(config)}}
 
 

@@ -64,7 +64,6 @@ _OWN_OPTIONS: Final = {
     **{name: f"{flag} for each item of the list" for name, flag in _LISTS.items()},
     "debug": "--debug if true",
 }
-_STREAM_OPTIONS: Final = {"add_dirs": "--include-directories for each item of the list", **_OWN_OPTIONS}
 
 NATIVE_OPTIONS: Final = {**acp.NATIVE_OPTIONS, **_OWN_OPTIONS}
 
@@ -111,7 +110,7 @@ def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
             "resume it in the next one, or with the dialect gemini_stream"
         )
     native = {name: value for name, value in config.native.items() if name not in _OWN_OPTIONS}
-    common = structs.replace(config, native=native, allowed_tools=[])
+    common = structs.replace(config, native=native, allowed_tools=[], add_dirs=[])
     asking = [] if config.approve == "plan" else ["--policy", str(_POLICY)]
     made = acp.plan(common, acp.rows()["gemini"], [executable, "--acp", *_flags(config), *asking])
     return structs.replace(
@@ -143,7 +142,7 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         raise UsageError("gemini_stream takes its prompt when it starts: give prompt=..., or use acp")
     if config.mcp_servers:
         raise Unsupported("gemini", "mcp_servers in gemini_stream", "Use the dialect acp instead")
-    check_options(config, "gemini_stream", _STREAM_OPTIONS)
+    check_options(config, "gemini_stream", _OWN_OPTIONS)
     if brought := _held_back(config):
         # Without a person at it the CLI does not run at all in a folder that it is told not to trust.
         raise UsageError(
@@ -152,7 +151,6 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         )
     argv = [executable, "--output-format", "stream-json", "--approval-mode", _APPROVAL[config.approve]]
     argv += ["--resume", config.resume] if config.resume is not None else []
-    argv += _several("--include-directories", config.native.get("add_dirs"))
     machine = machine_for("gemini_stream", config.agent)
     return LaunchPlan(
         agent=config.agent,
@@ -175,6 +173,7 @@ def _flags(config: SessionConfig) -> list[str]:
     if config.sandbox in ("read-only", "workspace"):
         raise Unsupported("gemini", f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead")
     flags = ["--model", config.model] if config.model is not None else []
+    flags += _several("--include-directories", config.add_dirs)
     flags += _several("--allowed-tools", config.allowed_tools)
     for name, flag in _LISTS.items():
         flags += _several(flag, config.native.get(name))

@@ -71,6 +71,9 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     """Go on in a copy of `resume`, not in the session itself."""
     cwd: Place | None = None
     """The folder that the agent works in; the current one, if absent."""
+    add_dirs: list[Place] = field(default_factory=list)
+    """Further folders that belong to the session as `cwd` does: to read, and to write as far as `approve` and `sandbox`
+    let it write there."""
     model: Name | None = None
     """Which model the agent uses, by the agent's own name for it; its default, if absent."""
     approve: _Approval = "ask"
@@ -137,6 +140,7 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
 StrPath: TypeAlias = str | os.PathLike[str]
 Words: TypeAlias = list[str] | tuple[str, ...]
 """Not any sequence of strings: a string is one too, and `blocked_tools="Bash"` would block B, a, s and h."""
+StrPaths: TypeAlias = Words | list[StrPath] | tuple[StrPath, ...]
 
 
 class Options(TypedDict, total=False):
@@ -146,6 +150,7 @@ class Options(TypedDict, total=False):
     resume: str | None
     fork: bool
     cwd: StrPath | None
+    add_dirs: StrPaths
     model: str | None
     policy: StrPath | None
     trusted: bool | None
@@ -219,6 +224,7 @@ _WORDS: Final[Mapping[Any, str]] = {
     bool: "True or False",
     Sandbox: f"one of {', '.join(SANDBOX_MODES)}",
     list[str]: "a list of strings",
+    list[Place]: "a list of paths",
     dict[str, str]: "a dict of strings",
     dict[str, Any]: "a dict",
     dict[str, dict[str, Any]]: "a dict of dicts",

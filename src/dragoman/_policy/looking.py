@@ -61,23 +61,23 @@ def rows() -> dict[tuple[str, ...], list[Row]]:
     return table
 
 
-def only_looks(line: shell.ShellLine, cwd: str, runs_in: str) -> bool:
-    """Whether every command of a line only looks, at nothing but what lies inside `cwd` or is public. It begins in
+def only_looks(line: shell.ShellLine, roots: Sequence[str], runs_in: str) -> bool:
+    """Whether every command of a line only looks, at nothing but what lies inside `roots` or is public. It begins in
     `runs_in`."""
     if not line.sure or not line.commands:
         return False
     bases = folders(line, runs_in)
     if places.too_many([*line.reads, *(word for words in line.commands for word in words[1:])]):
         return False
-    if bases is None or not all(places.surely_lies(file, _READABLE, cwd, bases) for file in line.reads):
+    if bases is None or not all(places.surely_lies(file, _READABLE, roots, bases) for file in line.reads):
         return False
     return all(
-        _command_looks(words, cwd, bases, injected=any(map(_may_become_an_option, line.files)))
+        _command_looks(words, roots, bases, injected=any(map(_may_become_an_option, line.files)))
         for words in line.commands
     )
 
 
-def _command_looks(words: list[str], cwd: str, bases: list[str], injected: bool) -> bool:
+def _command_looks(words: list[str], roots: Sequence[str], bases: list[str], injected: bool) -> bool:
     plain = _without_git_options(words)
     if plain is None:
         return False
@@ -88,7 +88,7 @@ def _command_looks(words: list[str], cwd: str, bases: list[str], injected: bool)
             restricted = row.never or row.only is not None
             if restricted and injected and any(places.is_glob(word) for word in arguments):
                 continue
-            if row.fits(arguments) and _placed(row, arguments, cwd, bases) and _checked(row, cwd, bases):
+            if row.fits(arguments) and _placed(row, arguments, roots, bases) and _checked(row, bases):
                 return True
     return False
 
@@ -136,20 +136,20 @@ def folders(line: shell.ShellLine, runs_in: str) -> list[str] | None:
     return bases
 
 
-def _placed(row: Row, arguments: Sequence[str], cwd: str, bases: list[str]) -> bool:
+def _placed(row: Row, arguments: Sequence[str], roots: Sequence[str], bases: list[str]) -> bool:
     """Whether what it shows lies where it may be read."""
     if not row.reads:
         return True
     files = _files(arguments, row.skip)
     if any(word.startswith(("~+", "~-")) for word in files):
         return False
-    if not all(places.surely_lies(word, _READABLE, cwd, bases) for word in files):
+    if not all(places.surely_lies(word, _READABLE, roots, bases) for word in files):
         return False
     if any(_RECURSIVE.fullmatch(word) for word in arguments):
-        roots = [path for word in files or ["."] for path in places.stands_for(word, bases) or ["/"]]
-        return not any(_holds_a_secret(root) for root in roots)
+        searched = [path for word in files or ["."] for path in places.stands_for(word, bases) or ["/"]]
+        return not any(map(_holds_a_secret, searched))
     # Where no file is named it reads where it stands, or what comes from the command before.
-    return all(places.lies(base, "inside", cwd) for base in bases) or bool(files)
+    return all(places.lies(base, "inside", roots) for base in bases) or bool(files)
 
 
 def _files(arguments: Sequence[str], skip: int) -> list[str]:
@@ -177,13 +177,13 @@ def _holds_a_secret(folder: str) -> bool:
         names = os.listdir(folder) if os.path.isdir(folder) else []
     except OSError:
         return True
-    return any(places.lies(os.path.join(folder, name), "secret", folder) for name in names)
+    return any(places.lies(os.path.join(folder, name), "secret", (folder,)) for name in names)
 
 
 # --- a look at the folder ----------------------------------------------------------------------------------------------
 
 
-def _checked(row: Row, cwd: str, bases: list[str]) -> bool:
+def _checked(row: Row, bases: list[str]) -> bool:
     if row.checks == "repository":
         return all(_has_no_planted_repository(base) for base in bases)
     if row.checks == "makefile":

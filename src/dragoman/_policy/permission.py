@@ -84,6 +84,7 @@ class PermissionRequest:
         cwd: str | None = None,
         files: Iterable[str] = (),
         *,
+        add_dirs: Iterable[str] = (),
         unasked: bool = False,
     ) -> None:
         self.event: PermissionRequested = event
@@ -107,6 +108,8 @@ class PermissionRequest:
         """It is here because every call is, not because the agent found it worth a question."""
         self.cwd: str = os.path.abspath(cwd or os.curdir)
         """Where the session works."""
+        self.roots: tuple[str, ...] = (self.cwd, *add_dirs)
+        """All the folders that belong to the session, that one first: `inside` is in one of them."""
         self._files = tuple(files)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Where a file lies: inside or outside of a session's folder, in a place that has a word of its own, or below a glob.
+"""Where a file lies: inside or outside of a session's folders, in a place that has a word of its own, or below a glob.
 
 A path is judged as it is written and as it is with links followed: the link `notes` to `~/.ssh/id_rsa` is a secret, and
 so is the link `.env` to anything.
@@ -58,16 +58,17 @@ def written_path(path: str, cwd: str) -> str:
         return os.path.join(cwd, path)
 
 
-def lies(path: str, place: str, cwd: str) -> bool:
-    """Whether an absolute path lies in a place: one of WORDS, or a glob below `cwd` or from `/`."""
+def lies(path: str, place: str, roots: Sequence[str]) -> bool:
+    """Whether an absolute path lies in a place: one of WORDS, or a glob. `roots` are the session's folders: globs that are
+    not from `/` are meant below the first, where it works."""
     if place in ("inside", "outside"):
-        root = real_path(cwd, cwd)
-        return (root is not None and _below(path, root)) is (place == "inside")
+        real = (real_path(root, root) for root in roots)
+        return any(root is not None and _below(path, root) for root in real) is (place == "inside")
     if place in _places():
         return _kept_in(path, place)
     pattern = os.path.expanduser(place)
     if not os.path.isabs(pattern):
-        pattern = os.path.join(real_path(cwd, cwd) or cwd, pattern)
+        pattern = os.path.join(real_path(roots[0], roots[0]) or roots[0], pattern)
     return matches(path, pattern)
 
 
@@ -138,20 +139,20 @@ def stands_for(word: str, bases: Iterable[str]) -> list[str] | None:
     return list(dict.fromkeys(found))
 
 
-def may_lie(word: str, place: str, cwd: str, bases: Sequence[str]) -> bool:
+def may_lie(word: str, place: str, roots: Sequence[str], bases: Sequence[str]) -> bool:
     """Whether a word of a command may mean a file in a place: enough for a rule that denies or asks."""
     paths = stands_for(word, bases)
     if paths is None:
         paths = [written_path(word, base) for base in bases]
-    if any(lies(path, place, cwd) for path in paths):
+    if any(lies(path, place, roots) for path in paths):
         return True
     return place == "secret" and is_glob(word) and _means_a_secret(_loosened(word))
 
 
-def surely_lies(word: str, wanted: Iterable[str], cwd: str, bases: Sequence[str]) -> bool:
+def surely_lies(word: str, wanted: Iterable[str], roots: Sequence[str], bases: Sequence[str]) -> bool:
     """Whether all that a word may mean lies in one of these places: what a rule that allows needs."""
     paths = stands_for(word, bases)
-    return paths is not None and all(any(lies(path, place, cwd) for place in wanted) for path in paths)
+    return paths is not None and all(any(lies(path, place, roots) for place in wanted) for path in paths)
 
 
 def _means_a_secret(glob: str) -> bool:

@@ -130,7 +130,7 @@ def _command(rule: Rule, request: PermissionRequest) -> bool:
     wanted = _several(rule.command)
     if NONE in wanted and request.command is None:
         return True
-    if LOOKING in wanted and looking.only_looks(request.line, request.cwd, request.runs_in):
+    if LOOKING in wanted and looking.only_looks(request.line, request.roots, request.runs_in):
         return True
     prefixes = [shell.words(prefix) for prefix in wanted if prefix not in (NONE, LOOKING)]
     if rule.effect == "allow":
@@ -157,7 +157,9 @@ def _path(rule: Rule, request: PermissionRequest) -> bool:
         return (
             request.placed
             and request.command is None
-            and all(any(places.lies(path, place, request.cwd) for place in wanted) for path in request.paths)
+            and all(
+                any(places.lies(path, place, request.roots) for place in wanted) for path in request.paths
+            )
         )
     words = list(dict.fromkeys(_words_like_paths(request)))
     if request.names_too_much or places.too_many(words):
@@ -167,13 +169,13 @@ def _path(rule: Rule, request: PermissionRequest) -> bool:
     ):
         return True
     bases = looking.folders(request.line, request.runs_in) or [request.runs_in]
-    return any(places.may_lie(word, place, request.cwd, bases) for word in words for place in wanted)
+    return any(places.may_lie(word, place, request.roots, bases) for word in words for place in wanted)
 
 
 def _lies(path: str, place: str, request: PermissionRequest) -> bool:
     if places.is_glob(path):
-        return places.may_lie(path, place, request.cwd, [request.here])
-    return places.lies(path, place, request.cwd)
+        return places.may_lie(path, place, request.roots, [request.here])
+    return places.lies(path, place, request.roots)
 
 
 def _words_like_paths(request: PermissionRequest) -> Iterator[str]:

@@ -19,7 +19,7 @@ from anyio.abc import TaskGroup
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import OpenSession
 from dragoman._model.config import checked
-from dragoman._model.errors import AgentFailed, LoginRequired, SessionNotFound, UsageError
+from dragoman._model.errors import AgentFailed, LoginRequired, SessionNotFound, Unsupported, UsageError
 from dragoman._model.events import CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._model.result import error_class
@@ -175,6 +175,7 @@ class Connection:
         run, where = self._run, self._where(checked("cwd", cwd))
         self._check_trust(where)
         await self._ready()
+        await self._check_ready()
         if self._locks is not None and resume is not None:
             await self._locks.acquire(resume)
         said = EventStream()  # of a session whose name is not known yet
@@ -228,6 +229,14 @@ class Connection:
     def events(self) -> EventStream:
         """All events of all sessions from now on; before the first turn, from the run's start."""
         return self._run.fanout.listener(self._backlog)
+
+    async def _check_ready(self) -> None:
+        """Raise Unsupported if the agent says, once it is ready, that it cannot do what was asked of it at the start."""
+        machine = self._run.machine
+        if machine.takes_add_dirs is None:
+            await self._ready()
+        if machine.takes_add_dirs is False:
+            raise Unsupported(self.agent, "add_dirs", "It takes no folder beside the one that it works in")
 
     async def _ready(self) -> None:
         """The agent has answered the first line, so that more can be asked of it."""

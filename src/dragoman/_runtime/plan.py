@@ -52,7 +52,7 @@ class LaunchPlan(Struct, kw_only=True):
     session: str | None = None
     """The id that a new session will have, where we choose it."""
     roots: list[str] = field(default_factory=list)
-    """Directories beside `cwd` in which the host serves files and runs commands."""
+    """Folders that belong to the session beside `cwd`: to the policy they are inside, and the host works in them."""
     read_only: bool = False
     """The host changes nothing."""
     shows_all: bool = False

@@ -141,6 +141,7 @@ class Requests:
             event,
             host.cwd if host is not None else None,
             files,
+            add_dirs=self._run.plan.roots,
             unasked=event.unasked or self._run.plan.shows_all,
         )
 
@@ -228,7 +229,8 @@ class Requests:
             return Reply(error=str(refusal))
         if event is None:
             return None
-        request, approve = PermissionRequest(event, host.cwd, unasked=True), self._handlers.approve
+        roots, approve = self._run.plan.roots, self._handlers.approve
+        request = PermissionRequest(event, host.cwd, add_dirs=roots, unasked=True)
         if self._grants.cover(request, await host.current_text(call)):
             return None
         answer: Response | None = self._settled(request)

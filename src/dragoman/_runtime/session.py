@@ -127,6 +127,7 @@ class Session:
         if self._id is None:
             await self._connection.__aenter__()
         try:
+            await self._connection._check_ready()
             if self._first_prompt is not None:
                 self._say(Prompt(text=self._first_prompt))
             if self._once:

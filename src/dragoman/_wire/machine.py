@@ -166,6 +166,11 @@ class Machine(ABC):
         """The session is about to be left: what was held for it is not sent any more."""
         self._held = deque(command for command in self._held if command.session != session)
 
+    @property
+    def takes_add_dirs(self) -> bool | None:
+        """Whether the agent can do as it was asked with `add_dirs`; None while it has not said so."""
+        return True
+
     # --- what a dialect fills in -----------------------------------------------------------------------
 
     def on_start(self, launch: Launch) -> None:  # noqa: B027

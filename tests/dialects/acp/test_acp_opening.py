@@ -52,6 +52,23 @@ def test_a_new_session(version: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("version", "offered", "takes"),
+    [
+        (1, {"sessionCapabilities": {"additionalDirectories": {}}}, True),
+        (1, {"sessionCapabilities": {}}, False),
+        (2, {"session": {"additionalDirectories": {}}}, True),
+        (2, {"session": {}}, False),
+    ],
+)
+def test_whether_it_takes_further_directories(version: int, offered: dict[str, Any], takes: bool) -> None:
+    talk = Conversation(Opening(cwd="/proj", directories=["/other"]))
+    assert talk.machine.takes_add_dirs is None
+    talk.ready(version, **offered)
+    assert talk.machine.takes_add_dirs is takes
+    assert Conversation(Opening(cwd="/proj")).machine.takes_add_dirs is True
+
+
+@pytest.mark.parametrize(
     ("version", "offered", "replay", "method"),
     [
         (1, {"loadSession": True}, False, "session/load"),

@@ -74,6 +74,14 @@ FILE = click.Path(dir_okay=False)
 @click.argument("agent")
 @click.argument("prompt", required=False)
 @click.option("--cwd", type=click.Path(file_okay=False), help="Where it works; here, if not given.")
+@click.option(
+    "--add-dir",
+    "add_dirs",
+    multiple=True,
+    type=click.Path(file_okay=False),
+    metavar="FOLDER",
+    help="One more folder of the session. Repeatable.",
+)
 @click.option("--model", help="Which model it shall use.")
 @click.option(
     "--approve", type=click.Choice(APPROVE_MODES), default="ask", help="What is asked before it is done."

@@ -88,6 +88,13 @@ class Acp(Machine):
         self._commands.opening = wanted
         self._handshake.begin(wanted, self.options)
 
+    @property
+    def takes_add_dirs(self) -> bool | None:
+        agreement = self._connection.agreement
+        if not self._commands.opening.directories:
+            return True
+        return opening.can_add_directories(agreement) if agreement.settled else None
+
     def read(self, line: bytes) -> Iterable[Any]:
         """Updates have a typed road of their own: they are nearly all there is."""
         update = m.read_update(line)

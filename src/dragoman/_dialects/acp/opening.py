@@ -102,6 +102,13 @@ def can_fork(agreement: Agreement) -> bool:
     return agreement.offers("sessionCapabilities", "fork") or agreement.offers("session", "fork")
 
 
+def can_add_directories(agreement: Agreement) -> bool:
+    """Whether the agent takes `additionalDirectories`."""
+    return agreement.offers("sessionCapabilities", "additionalDirectories") or agreement.offers(
+        "session", "additionalDirectories"
+    )
+
+
 def can_close(agreement: Agreement) -> bool:
     """Whether the agent can close sessions; every agent of protocol 2 can."""
     return agreement.version >= 2 or agreement.offers("sessionCapabilities", "close")
