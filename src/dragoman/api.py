@@ -153,7 +153,9 @@ def _config_and_connection(
     connection = Connection(
         plan,
         handlers=handlers,
-        policy=Policy(config.approve, rulebook.load(config.cwd, config.policy), plan.granted, plan.updates),
+        policy=Policy(
+            config.approve, rulebook.load(config.cwd, config.policy), plan.granted, plan.updates, plan.bounds
+        ),
         limits=Limits.of(config),
         recorder=_recorder(config, redactor),
         timeout=config.timeout,

@@ -1,5 +1,7 @@
 """How a configuration becomes a command line of Claude Code."""
 
+import json
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 import dragoman
 from dragoman._agents.claude import plan
 from dragoman._model.config import SessionConfig
-from dragoman._model.errors import UsageError
+from dragoman._model.errors import Unsupported, UsageError
 
 
 def argv(**fields: object) -> list[str]:
@@ -56,3 +58,59 @@ def test_a_folder_is_trusted_by_the_user_s_file(tmp_path: Path, monkeypatch: pyt
     assert shown() is False
     trust.add(str(tmp_path))
     assert shown() is True
+
+
+# --- its sandbox -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> dict[str, str]:
+    """An environment in which the programs that the sandbox needs are there."""
+    for name in ("bwrap", "socat"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    return {"PATH": str(tmp_path), "HOME": str(tmp_path)}
+
+
+def test_the_sandbox_is_set_over_the_caller_s_own_settings(programs: dict[str, str]) -> None:
+    own = {"sandbox": {"enabled": False, "network": {"allowedDomains": ["example.com"]}}, "model": "m"}
+    made = argv(sandbox="workspace", env=programs, inherit_env=False, native={"settings": own})
+    assert made.count("--settings") == 1
+    settings = json.loads(made[made.index("--settings") + 1])
+    assert settings["model"] == "m"
+    assert settings["sandbox"]["network"] == {"allowedDomains": ["example.com"]}
+    assert settings["sandbox"]["enabled"] is settings["sandbox"]["failIfUnavailable"] is True
+    assert settings["sandbox"]["allowUnsandboxedCommands"] is False
+    made = argv(sandbox="read-only", env=programs, inherit_env=False, add_dirs=["/more"])
+    written = json.loads(made[made.index("--settings") + 1])["sandbox"]["filesystem"]["denyWrite"]
+    assert written == ["/", "/w", "/more"]
+
+
+@pytest.mark.parametrize("sandbox", ["none", "full"])
+def test_without_one_nothing_is_set(sandbox: str) -> None:
+    assert "--settings" not in argv(sandbox=sandbox, env={"PATH": "/nowhere"}, inherit_env=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ('{"sandbox": {"excludedCommands": ["docker"]}}', True),
+        ('{"sandbox": {"excludedCommands": []}}', False),
+        ('{"sandbox": 3}', False),
+        ("[" * 100_000, False),
+        ("no JSON", False),
+    ],
+)
+def test_settings_of_the_user_that_let_commands_out(
+    text: str, refused: bool, programs: dict[str, str]
+) -> None:
+    folder = Path(programs["HOME"]) / ".claude"
+    folder.mkdir()
+    (folder / "settings.json").write_text(text)
+    with pytest.raises(Unsupported, match="lets commands out") if refused else nullcontext():
+        argv(sandbox="workspace", env=programs, inherit_env=False)
+
+
+def test_settings_that_are_no_object_cannot_hold_a_sandbox(programs: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="must be a dict"):
+        argv(sandbox="workspace", env=programs, inherit_env=False, native={"settings": "file.json"})

@@ -539,3 +539,19 @@ def test_the_mode_may_change_while_it_runs(work: Path) -> None:
     assert effects(policy, work, EDIT) == ["allow"]
     policy.mode = "plan"
     assert effects(policy, work, EDIT) == ["deny"]
+
+
+# --- bounds of a sandbox ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", APPROVE_MODES)
+def test_nothing_leads_out_of_a_sandbox(mode: Approve, work: Path) -> None:
+    bound = Rule(effect="deny", name="sandbox=workspace", kind="edit", path="outside")
+    allow = Rule(effect="allow")
+    policy = Policy(mode, Rulebook(("mine", [allow])), granted=[allow], bounds=[bound])
+    out = PermissionRequest(request("Write", file_path=str(work.parent / "x"), content=""), str(work))
+    assert policy.remember(out, Answer(decision="allow", remember=["session"]))
+    assert policy.decide(out).rule == "sandbox=workspace"
+    assert policy.decide(out).effect == "deny"
+    inside = PermissionRequest(request("Write", file_path=str(work / "x"), content="/etc/x"), str(work))
+    assert policy.decide(inside).effect == ("deny" if mode == "plan" else "allow")

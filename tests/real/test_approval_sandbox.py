@@ -1,21 +1,22 @@
 """What `sandbox` keeps an agent from, where the agent has one; elsewhere it is refused before anything starts."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dragoman import Unsupported
-from dragoman.testing import ToolCall
+from dragoman import PermissionResolved, ToolEnded, Unsupported
+from dragoman.testing import ToolCall, tool
 from tests.real.agent_tools import outside
 from tests.real.capability_marks import by
-from tests.real.driving import Lines, Pinned
+from tests.real.driving import Events, Lines, Pinned, saying
 
 pytestmark = pytest.mark.anyio
 
 
-@by("claude", "gemini")
+@by("gemini", "opencode")
 @pytest.mark.parametrize("sandbox", ["read-only", "workspace"])
 async def test_there_is_none(agent: Pinned, sandbox: Any) -> None:
     with pytest.raises(Unsupported, match=f"sandbox={sandbox}"):
@@ -28,6 +29,93 @@ async def test_without_one_nothing_is_in_the_way(actor: Pinned, sandbox: Any, tm
     await actor.ask(lines, "Do it.", approve="all", sandbox=sandbox)
     assert actor.files == ["here"]
     assert (tmp_path / "there").exists()
+
+
+# --- that of Claude Code -------------------------------------------------------------------------------------
+
+needs_programs = pytest.mark.skipif(
+    shutil.which("bwrap") is None or shutil.which("socat") is None,
+    reason="the sandbox of Claude Code needs bubblewrap and socat",
+)
+
+
+async def left_by(claude: Pinned, tmp_path: Path, **fields: Any) -> tuple[list[str], Events]:
+    """What is there after an attempt to write in five ways, the last out of the sandbox, and the events of it."""
+    out = tmp_path / "out"
+    out.mkdir()
+    acts = [
+        claude.tools.shell("touch ran"),
+        claude.write("written"),
+        claude.tools.shell(f"touch {out}/ran"),
+        claude.write(out / "written"),
+        tool("Bash", command=f"touch {out}/let_out", dangerouslyDisableSandbox=True),
+        claude.tools.shell("cat ran; echo looked"),
+    ]
+    result = await claude.ask([*acts, "Done."], "Do it.", **fields)
+    assert result.text == "Done."
+    return [*claude.files, *sorted(f"out/{path.name}" for path in out.iterdir())], Events(result.events)
+
+
+@needs_programs
+@pytest.mark.parametrize(
+    ("mode", "sandbox", "there"),
+    [
+        ("all", "read-only", []),
+        ("all", "workspace", ["ran", "written"]),
+        ("edits", "workspace", ["ran", "written"]),
+        ("edits", "read-only", []),
+    ],
+)
+async def test_what_that_of_claude_lets_through(
+    claude: Pinned, tmp_path: Path, mode: Any, sandbox: Any, there: list[str]
+) -> None:
+    """Whatever a person says, who is asked where the mode does not settle it."""
+    found, events = await left_by(claude, tmp_path, mode=mode, approve=saying("allow"), sandbox=sandbox)
+    assert found == there
+    denied = {resolved.rule for resolved in events.of(PermissionResolved, outcome="denied")}
+    assert denied == {f"sandbox={sandbox}"}
+    if sandbox == "workspace":
+        assert events.of(ToolEnded)[-1].output == "looked"
+
+
+@needs_programs
+async def test_in_a_sandbox_that_only_reads_commands_look(claude: Pinned) -> None:
+    """In 2.1.197 none starts there: bubblewrap cannot lay a mask over files that are not there."""
+    (claude.cwd / "notes").write_text("read me\n")
+    lines: Lines = [claude.tools.shell("cat notes; echo more >> notes"), "Done."]
+    result = await claude.ask(lines, "Do it.", approve="all", sandbox="read-only")
+    output = Events(result.events).one(ToolEnded).output or ""
+    assert ("read me" in output, "bwrap" in output) == (
+        claude.version != "2.1.197",
+        claude.version == "2.1.197",
+    )
+    assert (claude.cwd / "notes").read_text() == "read me\n"
+
+
+@needs_programs
+async def test_further_folders_are_in_that_of_claude(claude: Pinned, tmp_path: Path) -> None:
+    (tmp_path / "added").mkdir()
+    lines: Lines = [
+        claude.tools.shell(f"touch {tmp_path}/added/ran"),
+        claude.write(tmp_path / "added" / "written"),
+        "Done.",
+    ]
+    await claude.ask(lines, "Do it.", approve="all", sandbox="workspace", add_dirs=[tmp_path / "added"])
+    assert sorted(path.name for path in (tmp_path / "added").iterdir()) == ["ran", "written"]
+
+
+async def test_without_its_programs_claude_is_not_started(claude: Pinned, tmp_path: Path) -> None:
+    with pytest.raises(Unsupported, match="needs bubblewrap and socat"):
+        await claude.ask(["Never."], "Do it.", sandbox="workspace", env={"PATH": str(tmp_path)})
+
+
+@needs_programs
+async def test_a_setting_that_lets_commands_out_is_refused(claude: Pinned) -> None:
+    folder = claude.home / ".claude"
+    folder.mkdir()
+    (folder / "settings.json").write_text('{"sandbox": {"excludedCommands": ["touch *"]}}')
+    with pytest.raises(Unsupported, match=r"settings\.json lets commands out of it"):
+        await claude.ask(["Never."], "Do it.", sandbox="workspace", env={"CLAUDE_CONFIG_DIR": str(folder)})
 
 
 # --- that of Codex -------------------------------------------------------------------------------------------

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from dragoman._agents import claude_rules
+from dragoman._agents import claude_rules, claude_sandbox
 from dragoman._agents.agent import Agent, check_options, environment, settings_shown
 from dragoman._dialects.claude.stream import gate
 from dragoman._dialects.claude.stream.machine import ClaudeStream
 from dragoman._model.config import SessionConfig
-from dragoman._model.errors import Unsupported
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._wire.machine import StartOptions
 
@@ -99,14 +98,14 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
         session=new,
         mode_meanings=claude_rules.MODES,
         granted=claude_rules.allowed(config.allowed_tools, "allowed_tools"),
+        bounds=claude_sandbox.BOUNDS.get(config.sandbox, []),
         updates=claude_rules.suggested,
     )
 
 
 def _check(config: SessionConfig) -> None:
-    if config.sandbox in ("read-only", "workspace"):
-        raise Unsupported("claude", f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead")
     check_options(config, "claude", NATIVE_OPTIONS)
+    claude_sandbox.check(config, _environment(config))
     gate.hooks(config.native.get("hooks"))
 
 
@@ -133,7 +132,8 @@ def _flags(config: SessionConfig) -> list[str]:
     }
     native = config.native
     single |= {flag: native.get(name) for name, flag in _VALUES.items()}
-    single |= {flag: json.dumps(native[name]) for name, flag in _JSON.items() if name in native}
+    documents = {**native, **claude_sandbox.settings(config)}
+    single |= {flag: json.dumps(documents[name]) for name, flag in _JSON.items() if name in documents}
     several |= {flag: native.get(name) or [] for name, flag in _LISTS.items()}
     if not config.trusted:
         several["--add-dir"] = [*config.add_dirs, os.path.abspath(config.cwd or os.getcwd())]

@@ -1,8 +1,8 @@
 """Who may do what: the rules that somebody wrote, and what an approve mode settles by itself.
 
 Agents have no common word for these modes, and Claude Code in plan mode runs a Write that its client allows: so the
-mode is applied here too, whatever the agent makes of it. Rules come first and the first match wins, with two bounds:
-`plan` stays a mode that only looks, and what no rule and no mode settles is asked.
+mode is applied here too, whatever the agent makes of it. Rules come first and the first match wins, with three bounds:
+what leads out of a sandbox is denied, `plan` stays a mode that only looks, and what no rule and no mode settles is asked.
 
 A rule can only be obeyed where the agent asks, or where every call of an agent is put before the policy (Claude Code,
 by a hook; files and terminals of the host). Then what only looks passes in the modes that ask, as it would have
@@ -50,6 +50,7 @@ class Policy:
         rules: Rulebook | None = None,
         granted: Iterable[Rule] = (),
         updates: Updates = no_update,
+        bounds: Iterable[Rule] = (),
     ) -> None:
         self.mode: Approve = mode
         self._rules = rules or Rulebook()
@@ -57,9 +58,13 @@ class Policy:
         """What holds where no rule of a file says otherwise: tools allowed by name, suggestions of the agent's own that
         were taken."""
         self._updates = updates
+        self._bounds = list(bounds)
+        """What no rule, no mode and nobody can allow: it would lead out of a sandbox."""
 
     def decide(self, request: PermissionRequest) -> Decision:
         """The effect on a call. Whether somebody is there to be asked is another question."""
+        if (bound := rulebook.first(self._bounds, request, "sandbox")) is not None:
+            return Decision("deny", bound.rule.name, f"Denied: outside of the sandbox ({bound.rule.name}).")
         if self.mode == "plan" and request.kind not in LOOKING and self._by_mode(request).effect != "allow":
             return self._denied()
         found = self._rules.find(request)

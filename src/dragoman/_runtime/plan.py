@@ -64,6 +64,8 @@ class LaunchPlan(Struct, kw_only=True):
     """What the agent's own modes mean in ours."""
     granted: list[Rule] = field(default_factory=list)
     """What the agent may do unless a rule of a file says otherwise."""
+    bounds: list[Rule] = field(default_factory=list)
+    """What the agent may not do, whatever a rule, a mode or a person says: what its sandbox does not hold."""
     updates: Updates = no_update
     """How the agent words what it may do from now on."""
     cli_version: str | None = None
