@@ -245,6 +245,13 @@ class PlanUpdated(Event, tag="plan.updated"):
     entries: list[PlanEntry] = field(default_factory=list)
 
 
+class TurnDiff(Event, tag="turn.diff"):
+    """What the open turn has changed in files so far, all of it, each time that it is another."""
+
+    diff: str = field(default_factory=str)
+    """A unified diff, as git writes it; "" once everything is as it was."""
+
+
 class TurnEnded(Event, tag="turn.ended"):
     outcome: TurnOutcome
     reason: str | None = None
@@ -468,6 +475,9 @@ class Hook(Event, tag="hook"):
     event: str | None = None
     phase: str | None = None
     output: str | None = None
+    """What it wrote, or what became of that."""
+    stderr: str | None = None
+    """What it wrote as errors, where the agent tells that apart."""
     exit_code: int | None = None
     outcome: str | None = None
 
@@ -524,8 +534,8 @@ class NativeInvalid(Event, tag="native.invalid"):
 
 AnyEvent = (
     RunStarted | AgentReady | SessionStarted | SessionUpdated | SessionMode | SessionOptions | SessionCommands
-    | SessionStatus | Auth | TurnStarted | Message | Delta | PlanUpdated | TurnEnded | ToolStarted | ToolUpdated
-    | ToolEnded | FileChanged | SubagentStarted | SubagentEnded | PermissionRequested | PermissionResolved
+    | SessionStatus | Auth | TurnStarted | Message | Delta | PlanUpdated | TurnDiff | TurnEnded | ToolStarted
+    | ToolUpdated | ToolEnded | FileChanged | SubagentStarted | SubagentEnded | PermissionRequested | PermissionResolved
     | QuestionAsked | QuestionAnswered | HostCalled | HostAnswered | CommandEnded | UsageUpdated | RateLimit
     | ContextCompacted | Retry | Hook | Notice | Error | RunEnded | NativeKnown | NativeUnknown | NativeInvalid
 )  # fmt: skip

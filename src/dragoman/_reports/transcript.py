@@ -215,7 +215,9 @@ WITH_PAGE: Final[dict[type[Event], Callable[[_Page, Any], str]]] = {
 }
 """What is said with an eye on what the page says already; all else is in PHRASES."""
 
-SILENT: Final = frozenset((ev.Delta, ev.UsageUpdated, ev.NativeKnown, ev.SessionOptions, ev.SessionCommands))
+SILENT: Final = frozenset(
+    (ev.Delta, ev.UsageUpdated, ev.TurnDiff, ev.NativeKnown, ev.SessionOptions, ev.SessionCommands)
+)
 """What a reader need not see: said elsewhere, or nothing to say."""
 
 

@@ -92,6 +92,16 @@ def test_a_hook_response_and_an_auth_status() -> None:
     assert (status.status, status.message) == ("authenticating", "Authenticating with API key...")
 
 
+def test_what_a_hook_wrote_as_errors() -> None:
+    """`output` has both; a recording without it has the first that is there."""
+    talk = Conversation()
+    hook = {"type": "system", "subtype": "hook_response", "exit_code": 2, "outcome": "error"}
+    both = {"output": "out\nerr\n", "stdout": "out\n", "stderr": "err\n"}
+    talk.agent(hook | both, hook | {"stderr": "err\n"}, hook | {"output": "out\n", "stderr": ""})
+    said = [(event.output, event.stderr, event.exit_code) for event in talk.of(ev.Hook)]
+    assert said == [("out\nerr\n", "err\n", 2), ("err\n", "err\n", 2), ("out\n", None, 2)]
+
+
 def test_what_the_specification_sends_as_a_prompt() -> None:
     """The CLI ignores this shape today; a recording of an older client may hold it."""
     talk = Conversation()

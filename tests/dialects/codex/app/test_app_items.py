@@ -107,6 +107,21 @@ def test_tools_while_they_run() -> None:
     assert (request.input, request.blocked_path) == ({"changes": [change]}, "/root")
 
 
+def test_what_a_turn_has_changed_is_said_when_it_changes() -> None:
+    wire = Conversation().opened().in_turn()
+    where = {"threadId": THREAD, "turnId": TURN}
+    for diff in ("--- a\n", "--- a\n", "--- a\n+++ b\n", ""):
+        wire.notify("turn/diff/updated", **where, diff=diff)
+    wire.notify("turn/diff/updated", **where)
+    wire.turn_over()
+    wire.in_turn("again")
+    wire.notify("turn/diff/updated", **where, diff="")
+    said = [(event.diff, event.turn) for event in wire.of(ev.TurnDiff)]
+    assert said == [("--- a\n", 1), ("--- a\n+++ b\n", 1), ("", 1), ("", 2)]
+    wire.turn_over()
+    wire.end(code=0)
+
+
 def test_a_hook_speaks_in_the_users_name() -> None:
     wire = Conversation().opened().in_turn()
     wire.completed(type="hookPrompt", id="h", fragments=[{"text": "do"}, {"text": "more"}])

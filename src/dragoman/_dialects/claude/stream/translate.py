@@ -39,6 +39,7 @@ def hook(message: m.HookReport) -> list[Event]:
             event=message.hook_event,
             phase="ended" if phase == "response" else phase,
             output=output,
+            stderr=message.stderr or None,
             exit_code=message.exit_code,
             outcome=message.outcome,
         )

@@ -229,6 +229,7 @@ def _hook(native: dict[str, Any], outcome: str | None) -> ev.Hook:
         event=fields.text(native, "hookEvent"),
         phase="ended",
         output=text,
+        stderr=_lines(native.get("stderr")) or None,
         exit_code=fields.integer(native, "exitCode"),
         outcome=outcome,
     )

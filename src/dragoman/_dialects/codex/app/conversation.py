@@ -30,6 +30,7 @@ class Conversation:
         self._requests = requests
         self.handlers: dict[str, Callable[[Thread, Any], None]] = {
             "turn/started": self._turn_started,
+            "turn/diff/updated": self._turn_diff,
             "item/started": self._item_started,
             "item/completed": self._item_completed,
             "item/agentMessage/delta": self._text_delta,
@@ -71,6 +72,12 @@ class Conversation:
 
     def _turn_started(self, thread: Thread, params: m.TurnNews) -> None:
         self.begin(thread, turn_id=params.turn.id)
+
+    def _turn_diff(self, thread: Thread, params: m.DiffNews) -> None:
+        """Put what the turn has changed, unless it was said before: it is repeated with every item (capture basic)."""
+        if params.diff is not None and params.diff != thread.diff:
+            thread.diff = params.diff
+            self._threads.put(thread, ev.TurnDiff(diff=params.diff))
 
     def end_turn(self, thread: Thread, turn: i.Turn) -> None:
         text = thread.answer if thread.answer is not None else _last_answer(turn)

@@ -58,6 +58,10 @@ class PlanNews(Params):
     plan: list[dict[str, Any]] | None = None
 
 
+class DiffNews(Params):
+    diff: str | None = None
+
+
 class UsageNews(Params):
     tokenUsage: dict[str, Any] | None = None
 
@@ -159,7 +163,7 @@ NOTIFICATIONS: Final[dict[str, type[Params]]] = {
     "turn/started": TurnNews,
     "turn/completed": TurnNews,
     "turn/plan/updated": PlanNews,
-    "turn/diff/updated": Params,
+    "turn/diff/updated": DiffNews,
     "turn/moderationMetadata": Params,
     "item/started": ItemNews,
     "item/completed": ItemNews,

@@ -51,6 +51,8 @@ class Thread(Struct, kw_only=True):
     schema: bool = False
     """The answer is to be JSON."""
     compacted: bool = False
+    diff: str | None = None
+    """What it has changed so far, as was said last."""
     blocks: dict[tuple[str, str, int], int] = field(default_factory=dict)
     """Numbers of the parts of reasoning items, in the order in which they came."""
 
@@ -59,7 +61,7 @@ class Thread(Struct, kw_only=True):
         self.end_turn()
 
     def end_turn(self) -> None:
-        self.turn_id, self.answer = None, None
+        self.turn_id, self.answer, self.diff = None, None, None
         self.final = self.schema = self.compacted = False
         self.turn_ids.clear()
         self.blocks.clear()
