@@ -42,12 +42,38 @@ class Location(Value):
 class McpServer(Value):
     name: str
     status: str | None = None
+    """The agent's own word: connected, ready, failed, pending, needs-auth …"""
+    error: str | None = None
+    """Why it failed."""
+    server_info: dict[str, Any] = field(default_factory=dict)
+    """What the server says it is: its name and version."""
+    tools: list[str] = field(default_factory=list)
 
 
 class SlashCommand(Value):
     name: str
     description: str | None = None
     hint: str | None = None
+
+
+class SubagentType(Value):
+    """A kind of subagent that the agent can start."""
+
+    name: str
+    description: str | None = None
+    model: str | None = None
+
+
+class Skill(Value):
+    name: str
+    description: str | None = None
+    path: str | None = None
+
+
+class Plugin(Value):
+    name: str
+    path: str | None = None
+    source: str | None = None
 
 
 class Mode(Value):
@@ -137,13 +163,20 @@ class RunStarted(Event, tag="run.started"):
 
 
 class AgentReady(Event, tag="agent.ready"):
-    """The answer to initialize."""
+    """The answer to initialize. What an agent tells of itself there is known before the first prompt."""
 
     protocol_version: str | int | None = None
     name: str | None = None
     cli_version: str | None = None
     capabilities: dict[str, Any] = field(default_factory=dict)
     auth_methods: list[Any] = field(default_factory=list)
+    permission_mode: str | None = None
+    commands: list[SlashCommand] = field(default_factory=list)
+    models: list[Any] = field(default_factory=list)
+    agents: list[SubagentType] = field(default_factory=list)
+    account: dict[str, Any] = field(default_factory=dict)
+    output_style: str | None = None
+    output_styles: list[str] = field(default_factory=list)
 
 
 class SessionFields(Event):
@@ -161,6 +194,17 @@ class SessionFields(Event):
     mode: str | None = None
     options: list[Any] = field(default_factory=list)
     account: dict[str, Any] = field(default_factory=dict)
+    agents: list[SubagentType] = field(default_factory=list)
+    """The kinds of subagents that it can start."""
+    skills: list[Skill] = field(default_factory=list)
+    plugins: list[Plugin] = field(default_factory=list)
+    betas: list[str] = field(default_factory=list)
+    """Features of the model's API that are switched on."""
+    output_style: str | None = None
+    output_styles: list[str] = field(default_factory=list)
+    """Those that there are."""
+    api_key_source: str | None = None
+    """Where the key for the model came from."""
     capabilities: dict[str, Any] = field(default_factory=dict)
     cli_version: str | None = None
     title: str | None = None

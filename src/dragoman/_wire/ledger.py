@@ -8,7 +8,7 @@ added as `synthesized`; what it said twice becomes an update.
 It is the one place that knows what is open: turns, tools, text, requests, subagents. The runtime asks it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
@@ -108,7 +108,7 @@ class Ledger:
         self.session: str | None = None
         """The id of the first session, as it is called now."""
         self.ready: bool = False
-        """agent.ready was said."""
+        """agent.ready was said, or a session was told of."""
         self.refusal: ev.Error | None = None
         """The error that says that it will never be."""
         self.requests: dict[str, Pending] = {}
@@ -119,6 +119,10 @@ class Ledger:
         """Those at work, by call id or agent id."""
         self.returned: bool = False
         """One came back while no turn was open: an agent that lets them work on begins a turn for what it found."""
+        self.rate_limit: ev.RateLimit | None = None
+        """What was said last of it."""
+        self._agent_facts: dict[str, Any] = {}
+        """What the agent told of itself before it told of a session: the fields of agent.ready, and what it was asked."""
         self._tools_end_with_turns = tools_end_with_turns
         self._books = Books()
         self._out: list[Event] = []
@@ -139,6 +143,10 @@ class Ledger:
             ev.Error: self._error,
             ev.SessionStarted: self._session_started,
             ev.SessionUpdated: self._session_updated,
+            ev.SessionMode: self._session_mode,
+            ev.SessionOptions: self._session_options,
+            ev.SessionCommands: self._session_commands,
+            ev.RateLimit: self._rate_limit,
             ev.TurnStarted: self._turn_started,
             ev.TurnEnded: self._turn_ended,
             ev.Message: self._message,
@@ -314,8 +322,20 @@ class Ledger:
         self.current = session
 
     def facts(self, session: str | None = None) -> dict[str, Any]:
-        """The fields that session.started and session.updated have said so far."""
+        """The fields that session.started and what came after it have said so far."""
         return self._of(session).facts or {}
+
+    def known(self, session: str | None = None) -> dict[str, Any]:
+        """All that is known of the session: its own facts, over what the agent told of itself."""
+        return {**self._agent_facts, **self.facts(session)}
+
+    def learn(self, session: str | None = None, **facts: Any) -> None:
+        """Keep what the agent answered when it was asked of itself: session.updated if the session has been told of,
+        else for when it is."""
+        if self._of(session).facts is None:
+            self._agent_facts.update(facts)
+        else:
+            self.put(ev.SessionStarted(session=session, **facts))
 
     def tool_open(self, call_id: str, session: str | None = None, *, replay: bool = False) -> bool:
         """Whether the call has begun and not ended."""
@@ -385,6 +405,7 @@ class Ledger:
 
     def _agent_ready(self, event: ev.AgentReady) -> None:
         self.ready = True
+        self._agent_facts.update(_facts_of(event, _AGENT_FACTS))
         self._emit(event)
 
     def _error(self, event: ev.Error) -> None:
@@ -395,9 +416,10 @@ class Ledger:
     def _session_started(self, event: ev.SessionStarted) -> None:
         """Said again with changes it is session.updated with those; without any, nothing."""
         book = self._books[event.session]
-        facts = dict(_facts_of(event))
+        facts = _facts_of(event, _SESSION_FACTS)
         if book.facts is None:
             book.facts = facts
+            self.ready = True
             self.session = self.session or event.session
             self._emit(event)
             return
@@ -408,6 +430,28 @@ class Ledger:
 
     def _session_updated(self, event: ev.SessionUpdated) -> None:
         self.session = event.session_id or self.session
+        self._keep(event.session, _facts_of(event, _SESSION_FACTS))
+        self._emit(event)
+
+    def _session_mode(self, event: ev.SessionMode) -> None:
+        self._keep(event.session, _facts_of(event, ("mode", "modes")))
+        self._emit(event)
+
+    def _session_options(self, event: ev.SessionOptions) -> None:
+        self._keep(event.session, {"options": event.options})
+        self._emit(event)
+
+    def _session_commands(self, event: ev.SessionCommands) -> None:
+        self._keep(event.session, {"commands": event.commands})
+        self._emit(event)
+
+    def _keep(self, session: str | None, facts: dict[str, Any]) -> None:
+        """Facts of a session; one that was not told of yet has them from its agent."""
+        own = self._books[session].facts
+        (self._agent_facts if own is None else own).update(facts)
+
+    def _rate_limit(self, event: ev.RateLimit) -> None:
+        self.rate_limit = event
         self._emit(event)
 
     def _turn_started(self, event: ev.TurnStarted) -> None:
@@ -706,8 +750,12 @@ _SESSION_FACTS = tuple(
 )
 
 
-def _facts_of(event: ev.SessionFields) -> Iterator[tuple[str, Any]]:
-    for name in _SESSION_FACTS:
-        value = getattr(event, name)
-        if value is not None and value != [] and value != {}:
-            yield name, value
+_AGENT_FACTS = tuple(
+    name for name in _SESSION_FACTS if name in ev.AgentReady.__struct_fields__ and name != "capabilities"
+)
+
+
+def _facts_of(event: Event, names: Iterable[str]) -> dict[str, Any]:
+    """Those of its fields that say something."""
+    values = {name: getattr(event, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None and value not in ([], {})}

@@ -121,7 +121,7 @@ class _Run:
             "output_style": event.ext.get("claude.outputStyle"),
             "apiKeySource": event.ext.get("claude.apiKeySource"),
             "mcp_servers": [
-                {name: value for name, value in structs.asdict(server).items() if value is not None}
+                {"name": server.name, **({"status": server.status} if server.status is not None else {})}
                 for server in event.mcp_servers
             ],
             "effort": event.effort,

@@ -32,7 +32,6 @@ class ClaudeStream(Machine):
 
     def __init__(self, agent: str = "claude") -> None:
         super().__init__(agent)
-        self._ready: dict[str, Any] = {}
         self._streaming = Streaming(self.ledger)
         self._calls = Calls(self.ledger)
         self._controls = control.Controls(self.ledger, self._calls)
@@ -123,9 +122,12 @@ class ClaudeStream(Machine):
 
     def _init(self, message: m.Init) -> None:
         """Take in an init. One comes with every turn, and not always first."""
-        facts = translate.session_facts(message, self._ready)
+        facts = translate.session_facts(message, self.ledger.known())
         facts.resumed = bool(self.resumed) and not self.ledger.facts()
+        left = self.ledger.facts().get("mode", facts.permission_mode)
         self.ledger.put(facts)
+        if facts.permission_mode not in (None, left):  # a mode that it left without a word
+            self.ledger.put(ev.SessionMode(mode=facts.permission_mode))
         self._begin(next(iter(message.user_message_uuids or ()), None))
 
     def _begin(self, message_id: str | None = None) -> None:
@@ -352,8 +354,15 @@ class ClaudeStream(Machine):
     def _control_response(self, message: m.ControlResponse) -> None:
         ready = self._controls.on_answer(message)
         if ready is not None:
-            self._ready = ready
-            self.ledger.put(ev.AgentReady(name="claude", capabilities=ready))
+            told = translate.agent_ready(ready)
+            self.ledger.put(told)
+            if facts := self.ledger.facts():  # a client may ask again (capture bidi_controls)
+                self.ledger.learn(
+                    commands=translate.together(told.commands, facts.get("commands", [])),
+                    agents=translate.together(told.agents, facts.get("agents", [])),
+                    models=told.models,
+                    account=told.account,
+                )
 
     # --- commands ----------------------------------------------------------------------------------------
 

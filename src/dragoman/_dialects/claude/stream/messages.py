@@ -177,6 +177,7 @@ class Init(Native):
     agents: list[Any] | None = None
     skills: list[Any] | None = None
     plugins: list[Any] | None = None
+    betas: list[str] | None = None
     capabilities: list[str] | None = None
     user_message_uuids: list[str] | None = None
 

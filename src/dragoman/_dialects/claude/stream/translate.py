@@ -1,7 +1,7 @@
 """What single messages mean, where no memory is needed: stateless and total."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model import events as ev
@@ -148,27 +148,115 @@ SIMPLE: Final[dict[type[m.Native], Callable[[Any], list[Event]]]] = {
 # --- sessions ----------------------------------------------------------------------------------------------
 
 
-def session_facts(message: m.Init, ready: dict[str, Any]) -> ev.SessionStarted:
-    """The facts in an init and in the answer to initialize before it."""
-    named = commands_of(fields.items(ready, "commands"))
-    known = {command.name for command in named}
-    listed = [name.removeprefix("/") for name in message.slash_commands or []]
+def agent_ready(answer: dict[str, Any]) -> ev.AgentReady:
+    """The event for the answer to initialize. 2.1.325 names its version and mode there as well."""
+    styles = fields.items(answer, "available_output_styles")
+    return ev.AgentReady(
+        name="claude",
+        cli_version=fields.text(answer, "claude_code_version"),
+        capabilities=answer,
+        permission_mode=fields.text(answer, "current_permission_mode"),
+        commands=commands_of(fields.items(answer, "commands")),
+        models=fields.items(answer, "models"),
+        agents=agents_of(fields.items(answer, "agents")),
+        account=fields.mapping(answer, "account"),
+        output_style=fields.text(answer, "output_style"),
+        output_styles=[style for style in styles if isinstance(style, str)],
+    )
+
+
+def session_facts(message: m.Init, known: dict[str, Any]) -> ev.SessionStarted:
+    """The facts in an init, in the words of what is `known` already where that says more: an init has names only."""
+    listed = [ev.SlashCommand(name=name.removeprefix("/")) for name in message.slash_commands or []]
     return ev.SessionStarted(
         model=message.model,
         cwd=message.cwd,
         tools=message.tools or [],
-        mcp_servers=[
-            ev.McpServer(name=str(server.get("name", "")), status=fields.text(server, "status"))
-            for server in message.mcp_servers or []
-        ],
+        mcp_servers=_in_full(servers_of(message.mcp_servers or []), known.get("mcp_servers", [])),
         permission_mode=message.permissionMode,
-        commands=named + [ev.SlashCommand(name=name) for name in listed if name not in known],
-        models=fields.items(ready, "models"),
-        account=fields.mapping(ready, "account"),
+        commands=together(known.get("commands", []), listed),
+        models=known.get("models", []),
+        account=known.get("account", {}),
+        agents=_in_full(agents_of(message.agents or []), known.get("agents", [])),
+        skills=_in_full(skills_of(message.skills or []), known.get("skills", [])),
+        plugins=_in_full(plugins_of(message.plugins or []), known.get("plugins", [])),
+        betas=message.betas or [],
+        output_style=message.output_style,
+        output_styles=known.get("output_styles", []),
+        api_key_source=message.apiKeySource,
         capabilities=dict.fromkeys(message.capabilities or [], True),
         cli_version=message.claude_code_version,
         ext=_ext(apiKeySource=message.apiKeySource, outputStyle=message.output_style),
     )
+
+
+_Named = TypeVar("_Named", ev.SlashCommand, ev.McpServer, ev.SubagentType, ev.Skill, ev.Plugin)
+
+
+def together(told: list[_Named], more: list[_Named]) -> list[_Named]:
+    """What was told, and what else is named."""
+    names = {each.name for each in told}
+    return told + [each for each in more if each.name not in names]
+
+
+def _in_full(said: list[_Named], known: list[_Named]) -> list[_Named]:
+    """What is said, each thing as it is known if that says nothing else."""
+    found = {each.name: each for each in known}
+    return [
+        full if (full := found.get(each.name)) is not None and _is_part(each, full) else each for each in said
+    ]
+
+
+def _is_part(said: ev.Value, full: ev.Value) -> bool:
+    return all(getattr(said, name) in (None, [], {}, getattr(full, name)) for name in said.__struct_fields__)
+
+
+def servers_of(native: list[Any]) -> list[ev.McpServer]:
+    """MCP servers, as an init and the answer to mcp_status list them."""
+    return [
+        ev.McpServer(
+            name=name,
+            status=fields.text(item, "status"),
+            error=fields.text(item, "error"),
+            server_info=fields.mapping(item, "serverInfo"),
+            tools=[tool for each in fields.items(item, "tools") if (tool := _name(each)) is not None],
+        )
+        for item in native
+        if (name := _name(item)) is not None
+    ]
+
+
+def agents_of(native: list[Any]) -> list[ev.SubagentType]:
+    """Kinds of subagents: names in an init, objects in the answer to initialize."""
+    return [
+        ev.SubagentType(
+            name=name, description=fields.text(item, "description"), model=fields.text(item, "model")
+        )
+        for item in native
+        if (name := _name(item)) is not None
+    ]
+
+
+def skills_of(native: list[Any]) -> list[ev.Skill]:
+    """Skills: names in an init, objects in the answer to reload_skills."""
+    return [
+        ev.Skill(name=name, description=fields.text(item, "description"))
+        for item in native
+        if (name := _name(item)) is not None
+    ]
+
+
+def plugins_of(native: list[Any]) -> list[ev.Plugin]:
+    return [
+        ev.Plugin(name=name, path=fields.text(item, "path"), source=fields.text(item, "source"))
+        for item in native
+        if (name := _name(item)) is not None
+    ]
+
+
+def _name(item: Any) -> str | None:
+    """The name of a thing that is a name itself, or an object that has one."""
+    return item if isinstance(item, str) else fields.text(item, "name")
 
 
 def commands_of(native: list[Any]) -> list[ev.SlashCommand]:

@@ -55,9 +55,9 @@ class Facts:
     def _mcp_server(self, thread: Thread, params: m.McpNews) -> None:
         if params.name is None:
             return
-        thread.mcp_servers[params.name] = params.status
-        servers = [ev.McpServer(name=name, status=status) for name, status in thread.mcp_servers.items()]
-        self.know(thread, ev.SessionStarted(mcp_servers=servers))
+        server = ev.McpServer(name=params.name, status=params.status, error=params.error)
+        thread.mcp_servers[params.name] = server
+        self.know(thread, ev.SessionStarted(mcp_servers=list(thread.mcp_servers.values())))
         if params.error is not None:
             self._threads.put(thread, ev.Notice(severity="warning", message=params.error, code="mcp_server"))
 

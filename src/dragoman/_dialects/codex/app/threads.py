@@ -27,7 +27,7 @@ class Thread(Struct, kw_only=True):
     """It has had a turn of its own."""
     model: str | None = None
     mode: str | None = None
-    mcp_servers: dict[str, str | None] = field(default_factory=dict)
+    mcp_servers: dict[str, ev.McpServer] = field(default_factory=dict)
     meter: Meter = field(default_factory=Meter)
     calls: set[str] = field(default_factory=set)
     """All tools that have begun."""

@@ -1,0 +1,121 @@
+"""What Claude Code tells of itself: in its answer to initialize, in every init, and when it is asked."""
+
+from typing import Any
+
+from dragoman._model import events as ev
+from tests.dialects.claude.stream.conversation import SESSION, Conversation, init, result
+
+ANSWER = {
+    "commands": [{"name": "review", "description": "Looks at it.", "argumentHint": "[file]"}],
+    "agents": [{"name": "Plan", "description": "Plans.", "model": "haiku"}, {"name": "claude"}],
+    "output_style": "default",
+    "available_output_styles": ["default", "Learning", 7],
+    "models": [{"value": "opus", "displayName": "Opus"}],
+    "account": {"apiKeySource": "ANTHROPIC_API_KEY"},
+    "claude_code_version": "2.1.325",
+    "current_permission_mode": "plan",
+}
+INIT: dict[str, Any] = {
+    "slash_commands": ["review", "/clear"],
+    "agents": ["Plan", "claude", {"name": "own", "description": "Ours."}, 3],
+    "skills": ["verify", {"name": "run"}],
+    "plugins": [{"name": "p", "path": "/p", "source": "p@here"}, "bare", {}],
+    "betas": ["context-1m"],
+    "output_style": "Learning",
+    "apiKeySource": "none",
+    "mcp_servers": [{"name": "small", "status": "connected"}, {"status": "nameless"}],
+    "permissionMode": "plan",
+}
+
+
+def answered(answer: Any = ANSWER) -> Conversation:
+    talk = Conversation()
+    initialize(talk, answer)
+    return talk
+
+
+def initialize(talk: Conversation, answer: Any, id: str = "initialize") -> None:
+    response = {"subtype": "success", "request_id": id, "response": answer}
+    talk.agent({"type": "control_response", "response": response})
+
+
+def test_what_is_known_before_the_first_prompt() -> None:
+    talk = answered()
+    [ready] = talk.of(ev.AgentReady)
+    assert ready.commands == [ev.SlashCommand(name="review", description="Looks at it.", hint="[file]")]
+    assert ready.agents == [
+        ev.SubagentType(name="Plan", description="Plans.", model="haiku"),
+        ev.SubagentType(name="claude"),
+    ]
+    assert (ready.models, ready.account) == (ANSWER["models"], ANSWER["account"])
+    assert (ready.output_style, ready.output_styles) == ("default", ["default", "Learning"])
+    assert (ready.cli_version, ready.permission_mode) == ("2.1.325", "plan")
+    known = talk.machine.ledger.known()
+    assert (known["models"], known["agents"]) == (ready.models, ready.agents)
+    assert talk.machine.ledger.facts() == {}
+
+
+def test_an_init_has_names_and_the_answer_before_it_the_rest() -> None:
+    talk = answered()
+    talk.agent(init(**INIT))
+    [started] = talk.of(ev.SessionStarted)
+    assert started.agents == [
+        ev.SubagentType(name="Plan", description="Plans.", model="haiku"),
+        ev.SubagentType(name="claude"),
+        ev.SubagentType(name="own", description="Ours."),
+    ]
+    assert [command.name for command in started.commands] == ["review", "clear"]
+    assert started.skills == [ev.Skill(name="verify"), ev.Skill(name="run")]
+    assert started.plugins == [ev.Plugin(name="p", path="/p", source="p@here"), ev.Plugin(name="bare")]
+    assert started.mcp_servers == [ev.McpServer(name="small", status="connected")]
+    assert (started.betas, started.output_style, started.api_key_source) == (
+        ["context-1m"],
+        "Learning",
+        "none",
+    )
+    assert started.output_styles == ["default", "Learning"]
+    talk.agent(result(), init(**INIT))
+    assert talk.of(ev.SessionUpdated) == []  # the same again is no news
+
+
+def test_commands_that_changed_stay_changed() -> None:
+    talk = answered()
+    talk.agent(init(**{**INIT, "slash_commands": []}))
+    new = {"name": "fresh", "description": "New."}
+    talk.agent({"type": "system", "subtype": "commands_changed", "commands": [new], "session_id": SESSION})
+    talk.agent(result(), init(**{**INIT, "slash_commands": ["fresh"]}))
+    assert talk.machine.ledger.known()["commands"] == [ev.SlashCommand(name="fresh", description="New.")]
+    assert talk.of(ev.SessionUpdated) == []
+
+
+def test_the_mode_is_what_was_said_last() -> None:
+    talk = answered()
+    talk.agent(init(**INIT))
+    status = {"type": "system", "subtype": "status", "session_id": SESSION}
+    talk.agent(status | {"permissionMode": "acceptEdits"})
+    assert talk.machine.ledger.known()["mode"] == "acceptEdits"
+    talk.agent(result(), init(**{**INIT, "permissionMode": "default"}))
+    assert talk.machine.ledger.known()["mode"] == "default"
+    assert [event.mode for event in talk.of(ev.SessionMode)] == ["acceptEdits", "default"]
+
+
+def test_a_client_that_initializes_again() -> None:
+    """Capture bidi_controls: what is other then is other for the session at once."""
+    talk = answered()
+    talk.agent(init(**INIT))
+    initialize(talk, {**ANSWER, "models": [{"value": "haiku"}]}, id="again")
+    assert [event.models for event in talk.of(ev.SessionUpdated)] == [[{"value": "haiku"}]]
+    talk.agent(result(), init(**INIT))
+    assert len(talk.of(ev.SessionUpdated)) == 1
+
+
+def test_an_answer_of_other_kinds() -> None:
+    """Whatever is not what it should be is left out."""
+    odd: dict[str, Any] = {"commands": {}, "output_style": [], "models": None, "agents": [{"name": 5}, None]}
+    talk = answered({**odd, "account": "me", "available_output_styles": "all"})
+    [ready] = talk.of(ev.AgentReady)
+    assert (ready.commands, ready.models, ready.agents, ready.account) == ([], [], [], {})
+    talk.agent(init(agents="all", skills=[None, 4], plugins={"a": 1}, mcp_servers=[{"name": 4}, 3]))
+    [started] = talk.of(ev.SessionStarted)
+    assert (started.agents, started.skills, started.plugins, started.mcp_servers) == ([], [], [], [])
+    talk.end(code=0)
