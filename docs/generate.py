@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeGuard, is_typeddict
 from msgspec import Struct
 
 import dragoman
-from dragoman import blocking, testing, untether
+from dragoman import agent_protocol, blocking, testing, untether
 from dragoman._model import content, events, usage
 from dragoman._model.config import SessionConfig
 
@@ -125,8 +125,8 @@ def event_section(title: str, cls: type, *shared: type) -> str:
 API_HEAD = """\
 # The Python API
 
-What is public is `dragoman`, `dragoman.blocking`, `dragoman.testing` and `dragoman.untether`, each with the names on this page; whatever else
-can be imported may change at any time. This page is made from the code (`python docs/generate.py`)."""
+What is public is `dragoman`, `dragoman.blocking`, `dragoman.testing`, `dragoman.untether` and `dragoman.agent_protocol`, each with the names
+on this page; whatever else can be imported may change at any time. This page is made from the code (`python docs/generate.py`)."""
 
 GROUPS = {
     "Opening an agent": ("dragoman.api",),
@@ -149,7 +149,10 @@ GROUPS = {
 """Titles, and the modules whose public names stand under them. Names of other modules stand under the last title."""
 REST = "More"
 
-CONSTRUCTED = ("ScriptedModel",)
+CONSTRUCTED = (
+    *("ScriptedModel", "AgentClient", "ProtocolAdapter", "AgentError"),
+    *("MockTransport", "StdioTransport"),
+)
 """Classes that a caller makes. The others come from a call, or are plain values made by their fields."""
 
 
@@ -164,7 +167,7 @@ def api_page() -> str:
         if names:
             render = event_rows if title == "Events" else sections
             parts += [f"## {title}", render(dragoman, names)]
-    for module in (blocking, testing, untether):
+    for module in (blocking, testing, untether, agent_protocol):
         words, _, _ = (module.__doc__ or "").partition("\n\n")
         parts += [f"# {module.__name__}", words, sections(module, module.__all__)]
     return paragraphs(*parts) + "\n"

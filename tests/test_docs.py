@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import dragoman
-from dragoman import blocking, testing, untether
+from dragoman import agent_protocol, blocking, testing, untether
 from dragoman._model import events
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -37,7 +37,8 @@ def test_the_api_reference_names_what_is_public_and_nothing_else() -> None:
         for name, words in zip(parts[::2], parts[1::2], strict=True)
     }
     assert told == {
-        module.__name__: sorted(module.__all__) for module in (dragoman, blocking, testing, untether)
+        module.__name__: sorted(module.__all__)
+        for module in (dragoman, blocking, testing, untether, agent_protocol)
     }
 
 

@@ -6,8 +6,8 @@
                 case dragoman.Delta(kind="text", text=text):
                     print(text, end="")
 
-What is public is here, in `dragoman.blocking` (the same without async), `dragoman.testing` and `dragoman.untether`; see
-docs/api.md.
+What is public is here, in `dragoman.blocking` (the same without async), `dragoman.testing`, `dragoman.untether` and
+`dragoman.agent_protocol`; see docs/api.md.
 Names are imported when they are first used, so that `import dragoman` is quick.
 """
 
