@@ -68,7 +68,9 @@ def _objects(schema: dict[str, Any], root: dict[str, Any]) -> st.SearchStrategy[
         {name: value for name, value in fields.items() if name in required},
         optional={name: value for name, value in fields.items() if name not in required},
     )
-    return st.builds(lambda more, named: {**more, **named}, _MORE, named)
+    other = schema.get("additionalProperties")
+    more = _MORE if other is None else st.dictionaries(TEXT, instances(other, root), max_size=2)
+    return st.builds(lambda more, named: {**more, **named}, more, named)
 
 
 def _merged(schema: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +95,6 @@ def _at(root: dict[str, Any], reference: str) -> dict[str, Any]:
 
 
 _SAYS: Final = {"$ref", "type", "const", "enum", "oneOf", "anyOf", "allOf", "items", "properties", "required"}
-_LIMITS: Final = {"format", "minimum", "maximum"}
-_REMARKS: Final = {"$defs", "$schema", "$id", "title", "description", "default"}
+_LIMITS: Final = {"format", "minimum", "maximum", "additionalProperties"}
+_REMARKS: Final = {"discriminator", "$defs", "$schema", "$id", "title", "description", "default"}
 _KNOWN: Final = _SAYS | _LIMITS | _REMARKS

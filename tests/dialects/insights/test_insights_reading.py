@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,9 +13,11 @@ from dragoman._contract.invariants import broken
 from dragoman._dialects import detect
 from dragoman._files.convert import convert, native_lines
 from dragoman._model import events as ev
+from dragoman._model.usage import Usage
 from dragoman._projections import insights
 from dragoman._projections.published import PROFILES, project
 from tests.dialects.odd_files import odd_file
+from tests.generated_json import instances
 from tests.projections.generated_streams import streams as generated_streams
 from tests.projections.insights.claude_lines import INIT, STREAM, assistant, result, use, user
 from tests.projections.projected import CAPTURES, captured, name, seen, shown
@@ -121,6 +124,94 @@ def test_every_item_is_kept_even_if_it_says_nothing_new() -> None:
     assert broken(events) == []
     assert shown("insights", events) == items
     assert [event.model for event in events if isinstance(event, ev.SessionUpdated)] == ["n"]
+
+
+def holds(back: Any, item: Any) -> bool:
+    """Whether `back` has all that `item` has; null is the same as absent."""
+    if isinstance(item, dict) and isinstance(back, dict):
+        return all(holds(back.get(name), value) for name, value in item.items())
+    if isinstance(item, list) and isinstance(back, list):
+        return len(back) == len(item) and all(map(holds, back, item))
+    return bool(back == item)
+
+
+def test_all_that_the_schema_allows_is_understood_and_nothing_of_it_is_lost() -> None:
+    schema = insights.schema()
+    validator = jsonschema.Draft202012Validator(schema)
+
+    @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.lists(instances(schema), max_size=6))
+    def understood(items: list[dict[str, Any]]) -> None:
+        events = read(encoded(items))
+        assert broken(events) == []
+        assert [event.reason for event in events if isinstance(event, ev.NativeInvalid)] == []
+        for profile in PROFILES:
+            again = shown("insights", events, profile=profile)
+            assert len(again) == len(items)
+            for item, back in zip(items, again, strict=True):
+                assert holds(back, item)
+                validator.validate(back)
+
+    understood()
+
+
+COMMON = {"id": "1", "timestamp": "2025-01-15T10:30:00Z", "provider": "codex", "sessionId": "s"}
+
+
+def test_a_server_says_what_it_is() -> None:
+    """Kept in the event, too: seen through the tables it is told again."""
+    server = {"name": "db", "status": "connected", "serverInfo": {"name": "Postgres", "version": "1.2"}}
+    events = read(encoded([{"event": "session_init", **COMMON, "mcpServers": [server]}]))
+    [started] = [event for event in events if isinstance(event, ev.SessionStarted)]
+    assert started.mcp_servers[0].server_info == {"name": "Postgres", "version": "1.2"}
+    told = ev.SessionStarted(mcp_servers=started.mcp_servers, agent="codex", dialect="codex_app")
+    assert shown("insights", [told])[0]["mcpServers"] == [server]
+
+
+def test_where_a_call_was_at_its_end() -> None:
+    call = {**COMMON, "callId": "c"}
+    events = read(
+        encoded(
+            [
+                {"event": "tool_invocation", **call, "kind": "edit", "toolName": "Edit", "input": {}},
+                {"event": "tool_completion", **call, "status": "completed", "locations": ["/a"]},
+            ]
+        )
+    )
+    [updated] = [event for event in events if isinstance(event, ev.ToolUpdated)]
+    assert updated.locations == [ev.Location(path="/a")]
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ({"output": "no"}, "no"),
+        ({"output": {"message": "no"}}, "no"),
+        ({"output": {"x": 1}}, None),
+        ({}, None),
+    ],
+)
+def test_why_a_call_failed_is_not_made_up(output: dict[str, Any], message: str | None) -> None:
+    item = {
+        "event": "tool_completion",
+        **COMMON,
+        "callId": "c",
+        "status": "failed",
+        "isError": True,
+        **output,
+    }
+    [ended] = [event for event in read(encoded([item])) if isinstance(event, ev.ToolEnded)]
+    assert ended.status == "failed"
+    assert (ended.error.message if ended.error is not None else None) == message
+
+
+def test_no_count_is_less_than_nothing() -> None:
+    """Where the lines of several providers are in one file, what one counts is not what another does."""
+    usage = Usage(input_tokens=1, cache_read_tokens=3, output_tokens=2)
+    counted = ev.UsageUpdated(scope="call", usage=usage, agent="claude", dialect="claude_stream")
+    ended = ev.TurnEnded(outcome="completed", usage=usage, agent="claude", dialect="claude_stream")
+    step, done = shown("insights", [counted, ended])
+    assert (step["stepUsage"]["input_tokens"], done["usage"]["inputTokens"]) == (0, 0)
 
 
 def test_no_turn_costs_less_than_nothing() -> None:

@@ -100,6 +100,7 @@ def test_tools() -> None:
             "callId": "t1",
             "status": "completed",
             "output": {"type": "text", "file": {"numLines": 1}},
+            "locations": ["/a.txt"],
         },
     ]
 

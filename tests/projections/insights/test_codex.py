@@ -7,8 +7,9 @@ import pytest
 from dragoman._model import events as ev
 from dragoman._model.events import Event
 from dragoman._model.usage import Usage
+from tests import golden
 from tests.projections.insights.codex_lines import codex, item
-from tests.projections.projected import bare, shown
+from tests.projections.projected import bare, captured, seen, shown
 
 
 def test_commands() -> None:
@@ -89,7 +90,8 @@ def test_an_mcp_tool_that_failed() -> None:
     call = {"server": "db", "tool": "query", "arguments": {}}
     failed = item("completed", "mcp_tool_call", **call, error={"message": "no table"}, status="failed")
     completed = codex(item("started", "mcp_tool_call", **call), failed)[-1]
-    assert (completed["status"], completed["isError"], completed["output"]) == ("failed", True, "no table")
+    assert (completed["status"], completed["isError"]) == ("failed", True)
+    assert completed["output"] == {"message": "no table"}
 
 
 def test_texts() -> None:
@@ -213,3 +215,72 @@ def test_permissions() -> None:
     assert patch["extensions"] == {"codex.grantRoot": "/r"}
     assert (shell["toolName"], shell["toolInput"]) == ("Bash", {"command": "ls", "cwd": "/"})
     assert (shell["reason"], shell["toolUseId"]) == ("why", "2")
+
+
+@pytest.mark.parametrize(
+    ("input", "shown_input"),
+    [
+        ({"changes": []}, {"file_path": "/r"}),
+        (
+            {"changes": [{"path": "a", "kind": {"type": "add"}}]},
+            {"file_path": "a", "changes": [{"path": "a", "kind": "add"}]},
+        ),
+        ({"changes": {"a": {}, "b": {}}}, {"file_path": "a", "paths": ["a", "b"], "changes": []}),
+    ],
+)
+def test_a_patch_that_no_item_tells_of(input: dict[str, Any], shown_input: dict[str, Any]) -> None:
+    asked = ev.PermissionRequested(
+        request_id="5",
+        call_id="1",
+        tool_name="apply_patch",
+        kind="edit",
+        input=input,
+        blocked_path="/r",
+        agent="codex",
+        dialect="codex_app",
+    )
+    assert [item["toolInput"] for item in shown("insights", [asked])] == [shown_input]
+
+
+APP = golden.captures("codex_app")
+
+
+def test_every_call_of_the_app_server_says_which_item_it_is() -> None:
+    types = {
+        item["extensions"]["codex.itemType"]
+        for capture in APP
+        for item in shown("insights", captured(capture))
+        if item["event"] == "tool_invocation"
+    }
+    assert types >= {"commandExecution", "fileChange", "mcpToolCall", "webSearch", "collabAgentToolCall"}
+
+
+def test_every_patch_that_is_asked_for_names_its_file() -> None:
+    asked = [
+        item
+        for capture in APP
+        for item in shown("insights", captured(capture))
+        if item["event"] == "permission_request" and item["toolName"] == "FileChange"
+    ]
+    assert len(asked) >= 3
+    for given in (each["toolInput"] for each in asked):
+        assert given["file_path"] == given["changes"][0]["path"]
+
+
+def test_an_exit_code_without_a_status_is_a_failure() -> None:
+    item = {"type": "commandExecution", "id": "c", "command": "false"}
+    begun, ended = (
+        {
+            "method": f"item/{phase}",
+            "params": {"threadId": "t", "turnId": "1", "item": {**item, **more}},
+        }
+        for phase, more in (("started", {}), ("completed", {"exitCode": 1, "aggregatedOutput": ""}))
+    )
+    *_, completed = seen("insights", [begun, ended], "codex_app")
+    assert completed["event"] == "tool_completion"
+    assert (completed["status"], completed["isError"]) == ("failed", True)
+
+
+def test_a_mode_is_told() -> None:
+    mode = ev.SessionMode(mode="plan", agent="codex", dialect="codex_app", session="t")
+    assert [item["currentModeId"] for item in shown("insights", [mode])] == ["plan"]

@@ -1,5 +1,6 @@
 """Every example and every table of specification 000, in the shapes of its schema (002)."""
 
+import json
 from typing import Any
 
 import pytest
@@ -168,6 +169,7 @@ def test_the_statuses_of_a_tool_call() -> None:
         status="completed",
         output={"lines": 120},
         content=[{"type": "text", "text": "Reading /src/auth/login.dart..."}],
+        locations=["/src/auth/login.dart"],
         extensions={"acp.toolContent": [TEXT]},
     )
 
@@ -177,6 +179,25 @@ def test_a_failed_tool_call() -> None:
     ended = update(sessionUpdate="tool_call_update", toolCallId="call-001", status="failed")
     _, completed = acp(begun, ended)
     assert (completed["status"], completed["isError"]) == ("failed", True)
+    assert "output" not in completed
+
+
+@pytest.mark.parametrize("status", ["completed", "failed"])
+@pytest.mark.parametrize("raw", ["1 alpha", "", {"lines": 1}, ["a"], 7, None])
+def test_the_raw_output_is_the_output_and_nothing_else_is(status: str, raw: Any) -> None:
+    """Captures claude-agent-acp-0.49.0/load_process2 (text, and content that dresses it up) and gemini-0.61.0/
+    acp_fs_errors (content alone)."""
+    begun = update(sessionUpdate="tool_call", **{**CALL, "content": None})
+    ended = update(
+        sessionUpdate="tool_call_update",
+        toolCallId="call-001",
+        status=status,
+        content=[TEXT],
+        rawOutput=raw,
+    )
+    *_, completed = acp(begun, ended)
+    assert completed.get("output") == (raw or None)
+    assert completed["content"] == [TEXT["content"]]
 
 
 @pytest.mark.parametrize(
@@ -313,6 +334,32 @@ def test_a_terminal_of_its_own_is_a_tool() -> None:
     assert completed["content"] == [{"type": "terminal", "output": "1 failing", "exitCode": 1}]
 
 
+READ: Traffic = [
+    terminal(104, "output", terminalId="term-1"),
+    answer(104, output="1 failing", truncated=False, exitStatus={"exitCode": 1}),
+]
+RELEASED: Traffic = [terminal(105, "release", terminalId="term-1"), answer(105)]
+
+
+@pytest.mark.parametrize(
+    ("rest", "output"),
+    [
+        ([*READ, *RELEASED], "1 failing"),
+        (READ, "1 failing"),
+        (RELEASED, ""),
+        ([("out", ANSWERED)], ""),
+    ],
+    ids=["read and released", "read", "released", "neither"],
+)
+def test_a_terminal_is_waited_for_and_then_read(rest: Traffic, output: str) -> None:
+    """The order of the protocol's own guide. It is told once, with all that was read."""
+    items = acp(*TERMINAL_LIFE, *rest)
+    completed = [entry for entry in items if entry["event"] == "tool_completion"]
+    assert [entry["content"] for entry in completed] == [
+        [{"type": "terminal", "output": output, "exitCode": 1}]
+    ]
+
+
 def test_a_terminal_that_a_tool_call_embeds_is_part_of_that() -> None:
     """C16."""
     begun = update(sessionUpdate="tool_call", **{**CALL, "kind": "execute", "content": None})
@@ -372,6 +419,12 @@ def test_the_gemini_stream() -> None:
             extensions={"gemini.stats": STATS},
         ),
     ]
+
+
+def test_the_end_of_a_gemini_turn_has_its_line() -> None:
+    """The turn ends with the process, after the line that tells of it."""
+    *_, done = seen("insights", GEMINI, "gemini_stream", exit=0, native=True)
+    assert done["raw"] == json.loads(GEMINI.splitlines()[-1])
 
 
 def test_c4_live_the_text_follows_its_deltas() -> None:

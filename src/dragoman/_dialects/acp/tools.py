@@ -217,6 +217,7 @@ class Tools:
             self._put_changes(call, "applied" if status == "completed" else "failed")
         blocks = [self._filled(block) for block in blocks_of(call.content)]
         output = self._output(call, blocks)
+        reason = output or fields.text(call.result, "message")  # copilot, capture shell_reject
         self._ledger.put(
             ev.ToolEnded(
                 call_id=call.id,
@@ -224,7 +225,7 @@ class Tools:
                 output=output,
                 structured=_structured(call),
                 content=[] if plain(blocks) else blocks,
-                error=ev.ErrorInfo(message=output or "the tool failed") if status == "failed" else None,
+                error=ev.ErrorInfo(message=reason) if status == "failed" and reason else None,
                 exit_code=self._exit_code(call),
                 parent=call.parent,
                 replay=self._replay,

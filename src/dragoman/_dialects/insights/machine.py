@@ -172,6 +172,11 @@ class InsightsFile(Machine):
     def _tool_completion(self, item: m.ToolCompletionEvent) -> Event:
         call = (self.ledger.current, item.call_id)
         before = self._calls.pop(call, None)
+        if before is not None and item.locations not in (None, before.locations):
+            places = translate.locations(item)
+            self.ledger.put(
+                ev.ToolUpdated(call_id=item.call_id, locations=places, parent=before.parent_call_id)
+            )
         ended = translate.tool_ended(item, before.parent_call_id if before is not None else None)
         ended.replay = call in self._done
         self._done.add(call)

@@ -114,9 +114,15 @@ class ImageData(Part, kw_only=True):
     data: str
 
 
+class McpServerInfo(Part, kw_only=True):
+    name: str | None = None
+    version: str | None = None
+
+
 class McpServerStatus(Part, kw_only=True):
     name: str
     status: str | None = None
+    server_info: McpServerInfo | None = None
 
 
 class AccountInfo(Part, kw_only=True):

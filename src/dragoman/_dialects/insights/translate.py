@@ -11,6 +11,7 @@ from dragoman._dialects.insights import messages as m
 from dragoman._model import content as c
 from dragoman._model import events as ev
 from dragoman._model.usage import ModelUsage, Usage
+from dragoman._wire import fields
 
 _PLANS: Final = ("acp.planEntries", "codex.todoItems")
 """Extensions that say of each line of a plan how far it is."""
@@ -29,7 +30,8 @@ def session(item: m.SessionInitEvent) -> dict[str, Any]:
         "cwd": item.cwd,
         "tools": item.available_tools,
         "mcp_servers": [
-            ev.McpServer(name=server.name, status=server.status) for server in item.mcp_servers or []
+            ev.McpServer(name=server.name, status=server.status, server_info=_plain(server.server_info))
+            for server in item.mcp_servers or []
         ],
         "permission_mode": item.permission_mode,
         "account": _plain(item.account),
@@ -197,7 +199,7 @@ def tool_started(item: m.ToolInvocationEvent) -> ev.ToolStarted:
         kind=item.kind,
         title=item.title,
         input=item.input,
-        locations=_locations(item),
+        locations=locations(item),
         model=item.model,
         parent=item.parent_call_id,
     )
@@ -209,17 +211,18 @@ def tool_updated(item: m.ToolInvocationEvent, before: m.ToolInvocationEvent) -> 
         call_id=item.call_id,
         title=item.title if item.title != before.title else None,
         input=item.input if item.input != before.input else None,
-        locations=_locations(item) if item.locations != before.locations else [],
+        locations=locations(item) if item.locations != before.locations else [],
         parent=item.parent_call_id,
     )
 
 
-def _locations(item: m.ToolInvocationEvent) -> list[ev.Location]:
+def locations(item: m.ToolInvocationEvent | m.ToolCompletionEvent) -> list[ev.Location]:
     return [ev.Location(path=path) for path in item.locations or []]
 
 
 def tool_ended(item: m.ToolCompletionEvent, parent: str | None) -> ev.ToolEnded:
     output = item.output if isinstance(item.output, str) else None
+    message = output or fields.text(item.output, "message")
     code = item.output.get("exit_code") if isinstance(item.output, dict) else None
     status: Any = (item.extensions or {}).get(f"{item.provider}.status")
     if status not in ("declined", "skipped", "abandoned"):
@@ -230,7 +233,7 @@ def tool_ended(item: m.ToolCompletionEvent, parent: str | None) -> ev.ToolEnded:
         output=output,
         structured=None if output is not None else item.output,
         content=[_block(block) for block in item.content or []],
-        error=ev.ErrorInfo(message=output or "the tool failed") if item.is_error else None,
+        error=ev.ErrorInfo(message=message) if item.is_error and message else None,
         exit_code=code if type(code) is int and item.provider == "codex" else None,
         parent=parent,
     )

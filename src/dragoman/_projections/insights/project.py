@@ -67,6 +67,8 @@ class InsightsProjector:
         self._frame: int | None = None
         self._native: dict[str, Any] = {}
         """The line of that frame, where the stream has lines."""
+        self._result: dict[str, Any] = {}
+        """The last `result` of a process of Gemini CLI, whose turn ends with the process."""
         self._terminals = Terminals()
         self._handlers: dict[type[Event], Callable[[Any], Items]] = {
             ev.SessionStarted: self._session_started,
@@ -139,6 +141,8 @@ class InsightsProjector:
         if line is not None:
             value = parse(line)
             self._frame, self._native = event.frame, value if isinstance(value, dict) else {}
+            if event.dialect == "gemini_stream" and self._native.get("type") == "result":
+                self._result = self._native
         elif event.frame is None or event.frame != self._frame:
             self._frame, self._native = None, {}
         return line is not None
@@ -194,7 +198,7 @@ class InsightsProjector:
         return [m.SessionStatusEvent(status=status, message=event.message)]
 
     def _mode(self, event: ev.SessionMode) -> Items:
-        if event.mode is None or not (self._live or self._provider == "acp"):
+        if event.mode is None or not (self._live or self._provider in ("acp", "codex")):
             return []
         modes = [
             {"id": mode.id, "name": mode.name} if mode.name is not None else {"id": mode.id}
@@ -362,17 +366,12 @@ class InsightsProjector:
             return []
         provider, name = self._provider, event.tool_name
         call = self._state.calls.get(event.call_id) if event.call_id is not None else None
-        given = tools.record(event.input)
-        if not given and call is not None:
-            given = call.input
-        elif not given and event.blocked_path is not None:
-            given = {"file_path": event.blocked_path}
         return [
             m.PermissionRequestEvent(
                 request_id=event.request_id,
                 tool_name=tools.name_of(provider, name, event.title, event.kind),
                 tool_kind=tools.kind_of(event.kind),
-                tool_input=given,
+                tool_input=tools.permission_input(provider, event, call),
                 tool_use_id=event.call_id,
                 reason=event.reason,
                 blocked_path=event.blocked_path,
@@ -425,8 +424,11 @@ class InsightsProjector:
 
     def _turn_ended(self, event: ev.TurnEnded) -> Items:
         state = self._state
+        left = self._terminals.finish(self._stamps.session)
         if event.synthesized and not self._live:
-            return []
+            return left
+        if event.dialect == "gemini_stream" and not event.synthesized:
+            self._native, self._result = self._result, {}
         usage, usages = event.usage, event.model_usage
         if self._provider == "codex":
             usage = state.total if not self._live and state.total is not None else usage
@@ -435,7 +437,7 @@ class InsightsProjector:
         if state.last_step is not None and self._provider in ("claude", "codex"):
             done.extensions = {"lastStepUsage": state.last_step}
         state.last_step = None
-        return [done]
+        return [*left, done]
 
 
 def _spawn(event: ev.ToolStarted) -> m.SubagentSpawnEvent:

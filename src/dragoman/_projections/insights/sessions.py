@@ -33,7 +33,7 @@ def init(facts: dict[str, Any]) -> m.SessionInitEvent:
         cwd=facts.get("cwd"),
         available_tools=facts.get("tools"),
         mcp_servers=[
-            m.McpServerStatus(name=server.name, status=server.status)
+            m.McpServerStatus(name=server.name, status=server.status, server_info=_info(server.server_info))
             for server in facts.get("mcp_servers", [])
         ]
         or None,
@@ -50,6 +50,10 @@ def init(facts: dict[str, Any]) -> m.SessionInitEvent:
         or None,
         available_models=[_model(item) for item in facts.get("models", [])] or None,
     )
+
+
+def _info(native: dict[str, Any]) -> m.McpServerInfo | None:
+    return m.McpServerInfo(name=_text(native, "name"), version=_text(native, "version")) if native else None
 
 
 def _account(native: Any) -> m.AccountInfo | None:

@@ -1,5 +1,6 @@
 """Terminals that an ACP agent has its client run: each is shown as a tool, unless a tool call of the agent's own
-embeds it. Begun while no tool is open it is shown at once; else when it has ended and nobody embedded it."""
+embeds it. Begun while no tool is open it is shown at once; else when it has ended and nobody embedded it. It has ended
+when its output is read after its exit, or it is released: agents wait for the exit first and then read the output."""
 
 from typing import Any
 
@@ -11,9 +12,12 @@ from dragoman._model.content import ContentBlock, TerminalBlock
 
 
 class Terminal(Struct):
+    session: Any
     invocation: m.ToolInvocationEvent
     shown: bool
     output: str = ""
+    exit: dict[str, Any] | None = None
+    """How it ended, once that was told."""
     over: bool = False
 
 
@@ -51,7 +55,7 @@ class Terminals:
             title=command or None,
             input={key: value for key, value in given.items() if key != "sessionId"},
         )
-        self._made[event.request_id] = Terminal(invocation, shown=not tools_open)
+        self._made[event.request_id] = Terminal(given.get("sessionId"), invocation, shown=not tools_open)
         return [] if tools_open else [invocation]
 
     def on_answer(self, event: ev.HostAnswered) -> list[m.InsightsEvent]:
@@ -71,15 +75,28 @@ class Terminals:
             return []
         if isinstance(result.get("output"), str):
             terminal.output = result["output"]
-        status = result if request.method == "terminal/wait_for_exit" else result.get("exitStatus")
-        if not isinstance(status, dict) and request.method != "terminal/release":
-            return []
+        waited = request.method == "terminal/wait_for_exit" and event.error is None
+        status = result if waited else result.get("exitStatus")
+        terminal.exit = status if isinstance(status, dict) else terminal.exit
+        read = request.method == "terminal/output" and terminal.exit is not None
+        return self._end(str(id), terminal) if read or request.method == "terminal/release" else []
+
+    def finish(self, session: str) -> list[m.InsightsEvent]:
+        """The session's turn is over: the ends of those that have exited, though nobody read their output since."""
+        left = [
+            (id, terminal)
+            for id, terminal in self._known.items()
+            if terminal.exit is not None and not terminal.over and terminal.session == session
+        ]
+        return [item for id, terminal in left for item in self._end(id, terminal)]
+
+    def _end(self, id: str, terminal: Terminal) -> list[m.InsightsEvent]:
         terminal.over = True
-        return [] if str(id) in self._embedded else _completion(terminal, status)
+        return [] if id in self._embedded else _completion(terminal)
 
 
-def _completion(terminal: Terminal, status: Any) -> list[m.InsightsEvent]:
-    code = status.get("exitCode") if isinstance(status, dict) else None
+def _completion(terminal: Terminal) -> list[m.InsightsEvent]:
+    code = terminal.exit.get("exitCode") if terminal.exit is not None else None
     exit_code = code if type(code) is int else None
     completion = m.ToolCompletionEvent(
         call_id=terminal.invocation.call_id,

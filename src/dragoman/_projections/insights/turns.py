@@ -90,7 +90,7 @@ def one_model(usage: Usage | None, model: str | None, window: int | None) -> dic
 def _fresh(provider: str, usage: Usage) -> int | None:
     if provider != "claude" or usage.input_tokens is None:
         return usage.input_tokens
-    return usage.input_tokens - (usage.cache_read_tokens or 0) - (usage.cache_write_tokens or 0)
+    return max(usage.input_tokens - (usage.cache_read_tokens or 0) - (usage.cache_write_tokens or 0), 0)
 
 
 def tokens(provider: str, usage: Usage | None) -> m.TokenUsage | None:

@@ -187,7 +187,7 @@ class Conversation:
 
     def _begin_tool(self, thread: Thread, item: Any) -> None:
         thread.calls.add(item.id)
-        self._threads.put(thread, tools.STARTS[type(item)](item))
+        self._threads.put(thread, tools.started(item))
         if isinstance(item, i.FileChange):
             self._propose(thread, item.id, item.changes)
         elif isinstance(item, i.McpToolCall):
@@ -292,7 +292,7 @@ class Conversation:
             thread.calls.add(item.id)
             call = i.CollabAgentToolCall(id=item.id, tool="spawnAgent", model=item.model)
             started = tools.STARTS[i.CollabAgentToolCall](call)
-            started.title = kind
+            started.title, started.ext = kind, translate.ext(itemType=item.__struct_config__.tag)
             self._threads.put(thread, started)
             self._threads.begin_spawn(thread, item.id, None)
             child = self._threads.get(item.agentThreadId)

@@ -48,7 +48,7 @@ def _past(item: i.ThreadItem) -> Iterator[Event]:
         return
     yield from messages(item)
     if type(item) in tools.STARTS:
-        yield tools.STARTS[type(item)](item)
+        yield tools.started(item)
         ended = tools.ENDS[type(item)](item)
         if isinstance(item, i.FileChange):
             yield from file_changes(

@@ -39,7 +39,9 @@ def command_input(command: str | None, cwd: str | None) -> dict[str, Any]:
 def _command_ended(item: i.CommandExecution) -> ev.ToolEnded:
     return ev.ToolEnded(
         call_id=item.id,
-        status=_TOOL_STATUS.get(item.status, "completed"),
+        status="failed"
+        if item.status is None and item.exitCode
+        else _TOOL_STATUS.get(item.status, "completed"),
         output=item.aggregatedOutput,
         exit_code=item.exitCode,
         duration_ms=item.durationMs,
@@ -179,3 +181,10 @@ ENDS: Final[dict[type[Any], Callable[[Any], ev.ToolEnded]]] = {
     i.ImageGeneration: _image_generated,
 }
 """The items that are tools: how they begin, and how they end."""
+
+
+def started(item: Any) -> ev.ToolStarted:
+    """The beginning of an item that is a tool."""
+    event = STARTS[type(item)](item)
+    event.ext = {**ext(itemType=item.__struct_config__.tag), **event.ext}
+    return event
