@@ -81,3 +81,21 @@ async def test_a_client_that_refuses_to_write(agent: Pinned) -> None:
     assert not path.exists()
     assert [answer.error.message for answer in said.of(HostAnswered) if answer.error] == ["the disk is full"]
     assert said.of(FileChanged, phase="applied") == []
+
+
+@by("gemini")
+async def test_why_a_file_that_is_not_there_is_empty_to_gemini(agent: Pinned) -> None:
+    """It looks before it creates one. An error, also the protocol's own for it, ends its call before it asks."""
+    asked: list[PermissionRequest] = []
+
+    def serve(call: HostCalled) -> Reply | None:
+        reads = call.method == "fs/read_text_file"
+        return Reply(error="Resource not found", code=-32002) if reads else None
+
+    path = agent.cwd / "new.txt"
+    lines: Lines = [agent.tools.write(path, "one\n"), "Done."]
+    async with agent.open(lines, approve=lambda request: asked.append(request) is None, serve=serve) as run:
+        said = await run.turn("Write it.")
+    assert {answer.error.code for answer in said.of(HostAnswered) if answer.error} == {"-32002"}
+    assert (asked, path.exists()) == ([], False)
+    assert said.one(ToolEnded).status == "failed"

@@ -60,7 +60,7 @@ async def test_files_and_terminals(tmp_path: Path) -> None:
             call("terminal/release", terminalId="terminal-1"),
             call("terminal/output", terminalId="terminal-1"),
         ) == [
-            {"content": ""},
+            f"Resource not found: {file}",
             {},
             {"content": "two\n"},
             {"terminalId": "terminal-1"},

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dragoman._runtime.host import files as host_files
-from dragoman._runtime.host.files import Files, Refused
+from dragoman._runtime.host.files import Files, NotThere, Refused
 
 
 @pytest.fixture
@@ -51,8 +51,11 @@ def test_some_lines_of_a_file(
     assert files.read(str(home / "numbers"), line, limit) == text
 
 
-def test_a_file_that_is_not_there_is_empty(files: Files, home: Path) -> None:
-    assert files.read(str(home / "nowhere" / "at all")) == ""
+def test_a_file_that_is_not_there_is_refused_as_such(files: Files, home: Path) -> None:
+    for name in ("nowhere", "nowhere/at all"):
+        with pytest.raises(NotThere, match=f"Resource not found: {name}") as refusal:
+            files.read(name)
+        assert refusal.value.code == -32002
     assert list(home.iterdir()) == []
 
 
@@ -72,7 +75,8 @@ def test_links_within_the_directories_are_followed(tmp_path: Path, home: Path) -
     both.write(str(home / "vendor" / "a.txt"), "a")
     assert (tmp_path / "lib" / "a.txt").read_text() == "a"
     (tmp_path / "house").symlink_to(home)
-    assert Files([str(tmp_path / "house")]).read(str(tmp_path / "house" / ".." / "home" / "x")) == ""
+    (home / "x").write_text("x")
+    assert Files([str(tmp_path / "house")]).read(str(tmp_path / "house" / ".." / "home" / "x")) == "x"
 
 
 def test_the_root_of_all_is_a_root_too(home: Path) -> None:

@@ -19,7 +19,7 @@ from dragoman._dialects.acp.opening import Opening
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, SessionConfig
 from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
-from dragoman._runtime.plan import LaunchPlan
+from dragoman._runtime.plan import LaunchPlan, MissingFiles
 from dragoman._wire.machine import StartOptions
 
 TABLE: Final = Path(__file__).with_name("acp_agents.toml")
@@ -72,6 +72,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     install: str = ""
     vendor: str | None = None
     usage: UsageRule | None = None
+    missing_files: MissingFiles = "error"
     lacks: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
     untrusted_env: dict[str, str] = {}
@@ -184,6 +185,7 @@ def plan(config: SessionConfig, row: Row, command: list[str]) -> LaunchPlan:
         capabilities=row.capabilities,
         config=settings_shown(config),
         resume=config.resume,
+        missing_files=row.missing_files,
         mode_meanings=_MEANINGS,
     )
 

@@ -89,6 +89,8 @@ class Reply(Response, tag="reply"):
     needs: ClassVar[Capability] = Capability.HOST_CALLS
     result: Any = None
     error: str | None = None
+    code: int | None = None
+    """The error's, for an ACP agent: -32002 says that a file is not there; -32603 (internal error) without one."""
 
 
 class SetMode(Command, tag="set_mode"):

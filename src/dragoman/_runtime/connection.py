@@ -224,7 +224,12 @@ class Connection:
 
     def _host(self, cwd: str) -> Host:
         plan = self._run.plan
-        return Host([cwd, *plan.roots], plan.env, read_only=plan.read_only)
+        return Host(
+            [cwd, *plan.roots],
+            plan.env,
+            read_only=plan.read_only,
+            missing_is_empty=plan.missing_files == "empty",
+        )
 
     def events(self) -> EventStream:
         """All events of all sessions from now on; before the first turn, from the run's start."""

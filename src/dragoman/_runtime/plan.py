@@ -15,6 +15,9 @@ StepName = Literal["interrupt", "eof", "SIGINT", "SIGTERM", "SIGKILL"]
 Step = tuple[StepName, float]
 """What to do, and how many seconds to wait for it to take effect."""
 
+MissingFiles = Literal["error", "empty"]
+"""What an agent is told that has its client read a file which is not there: as a rule, that it is not there."""
+
 GENTLE_STOP: Final[tuple[Step, ...]] = (
     ("interrupt", 5.0),
     ("eof", 5.0),
@@ -55,6 +58,7 @@ class LaunchPlan(Struct, kw_only=True):
     """Folders that belong to the session beside `cwd`: to the policy they are inside, and the host works in them."""
     read_only: bool = False
     """The host changes nothing."""
+    missing_files: MissingFiles = "error"
     shows_all: bool = False
     """The agent was told to ask for every call, so that it is in doubt of none for which it asks."""
     unheld: tuple[str, ...] = ()

@@ -247,7 +247,7 @@ class Requests:
         try:
             return Reply(result=await host.do(call, self._run.tasks))
         except Refused as refusal:
-            return Reply(error=str(refusal))
+            return Reply(error=str(refusal), code=refusal.code)
 
 
 def _is_lasting(request: PermissionRequest, answer: Answer) -> bool:

@@ -178,7 +178,8 @@ class Run:
     def say(self, command: Command) -> str:
         """Send a command now; its id. Raises, before anything is sent, Unsupported and UsageError, and ProcessExited
         if nobody is there."""
-        if command.needs not in self.plan.capabilities:
+        asked = isinstance(command, Response)  # what an agent asks, it can be answered
+        if command.needs not in self.plan.capabilities and not asked:
             raise Unsupported(self.plan.agent, command.needs)
         if not self._is_open:
             raise UsageError("the session is not open: use it with `async with`")

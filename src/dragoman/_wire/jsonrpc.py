@@ -15,6 +15,8 @@ Id = str | int
 
 METHOD_NOT_FOUND = -32601
 INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
+"""ACP's: a session or a file is not there."""
 
 
 class Request(Struct, frozen=True):

@@ -206,7 +206,8 @@ def test_a_question_that_is_answered_elsewhere() -> None:
     [
         ({"result": {"content": "x"}}, {"content": "x"}, None),
         ({"result": "x"}, {"content": "x"}, None),
-        ({"error": "no such file"}, None, -32603),
+        ({"error": "not now"}, None, -32603),
+        ({"error": "no such file", "code": -32002}, None, -32002),
         ({}, None, -32601),
     ],
 )

@@ -130,7 +130,8 @@ class Requests:
         """No opinion is a refusal: the agent then does without its client."""
         asked = self._open(command.request, *HOST)
         if command.error is not None:
-            return self._peer.refuse(asked.id, command.error, code=jsonrpc.INTERNAL_ERROR)
+            code = jsonrpc.INTERNAL_ERROR if command.code is None else command.code
+            return self._peer.refuse(asked.id, command.error, code=code)
         if command.result is None:
             return self._peer.refuse(asked.id, f"This client does not offer {asked.method}")
         plain = isinstance(command.result, str) and asked.method == "fs/read_text_file"

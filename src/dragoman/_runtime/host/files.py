@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import Final
 
+from dragoman._wire.jsonrpc import RESOURCE_NOT_FOUND
+
 LARGEST: Final = 64 << 20
 """Bytes of a file that is read at all."""
 
@@ -19,7 +21,15 @@ _ENTER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Refused(Exception):
-    """The host does not do this, and says why."""
+    """The host does not do this, and says why. `code`: what JSON-RPC has for it, if there is something."""
+
+    code: int | None = None
+
+
+class NotThere(Refused):
+    """There is no such file."""
+
+    code: int | None = RESOURCE_NOT_FOUND
 
 
 class Files:
@@ -34,14 +44,13 @@ class Files:
         return os.path.join(*self._placed(path))
 
     def read(self, path: str, line: int | None = None, limit: int | None = None) -> str:
-        """The text of a file, or `limit` lines of it from `line` (the first is 1). A file that is not there is
-        empty: gemini looks before it creates one, and an error keeps it from asking for permission."""
+        """The text of a file, or `limit` lines of it from `line` (the first is 1). Raises NotThere or Refused."""
         root, inner = self._placed(path)
         try:
             with ExitStack() as stack:
                 data = _content(_open(stack, root, inner, _LOOK))
         except FileNotFoundError:
-            return ""
+            raise NotThere(f"Resource not found: {path}") from None
         except OSError as error:
             raise _refusal(path, error) from error
         try:

@@ -11,7 +11,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup
 
 from dragoman._model.events import HostCalled, PermissionRequested, ToolKind
-from dragoman._runtime.host.files import Files, Refused
+from dragoman._runtime.host.files import Files, NotThere, Refused
 from dragoman._runtime.host.terminals import Terminals, executed
 
 __all__ = ["OFFERS", "Host", "Place", "Refused"]
@@ -49,15 +49,24 @@ class Place:
 
 
 class Host:
-    """The files and terminals of one session. `roots` are its directories, the first is where it works."""
+    """The files and terminals of one session. `roots` are its directories, the first is where it works.
+    `missing_is_empty`: a file that is not there is read as an empty one."""
 
-    def __init__(self, roots: Sequence[str], env: Mapping[str, str], *, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        roots: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        read_only: bool = False,
+        missing_is_empty: bool = False,
+    ) -> None:
         self.cwd: str | None = roots[0] if roots else None
         """Where the session works."""
         self._files = Files(roots)
         self._env = env
         self._terminals = Terminals(self._files, env)
         self._read_only = read_only
+        self._missing_is_empty = missing_is_empty
         self._queues: dict[str, anyio.Event] = {}
 
     def does(self, call: HostCalled) -> bool:
@@ -117,8 +126,7 @@ class Host:
         if self._read_only and _METHODS[call.method] not in (None, "read"):
             raise Refused("Denied: this session is read-only.")
         if call.method == "fs/read_text_file":
-            path, line, limit = _needed(params, "path"), _count(params, "line"), _count(params, "limit")
-            return {"content": await to_thread.run_sync(files.read, path, line, limit)}
+            return {"content": await to_thread.run_sync(self._read, params)}
         if call.method == "fs/write_text_file":
             await to_thread.run_sync(files.write, _needed(params, "path"), _needed(params, "content"))
             return {}
@@ -143,6 +151,15 @@ class Host:
         else:
             await terminal.kill()
         return {}
+
+    def _read(self, params: Any) -> str:
+        path, line, limit = _needed(params, "path"), _count(params, "line"), _count(params, "limit")
+        try:
+            return self._files.read(path, line, limit)
+        except NotThere:
+            if self._missing_is_empty:
+                return ""
+            raise
 
     async def close(self) -> None:
         """End every terminal."""
