@@ -217,6 +217,35 @@ def test_a_change_that_failed() -> None:
     talk.end(code=0)
 
 
+@pytest.mark.parametrize(
+    ("said", "output", "error"),
+    [
+        ({}, None, None),
+        ({"rawOutput": {}}, None, None),
+        ({"rawOutput": {"exit_code": 101, "stdout": ""}}, None, None),
+        ({"rawOutput": ""}, None, None),
+        ({"content": []}, None, None),
+        ({"rawOutput": "no"}, "no", ("no", None)),
+        ({"content": [text("no")]}, "no", ("no", None)),
+        ({"rawOutput": {"error": "no"}}, "no", ("no", None)),
+        ({"rawOutput": {"message": "no", "code": "rejected"}}, None, ("no", "rejected")),
+        ({"rawOutput": {"message": 7, "code": "rejected"}}, None, None),
+    ],
+)
+def test_what_a_failed_call_says_of_its_failure(
+    said: dict[str, Any], output: str | None, error: tuple[str, str | None] | None
+) -> None:
+    """One that says nothing has neither output nor error."""
+    talk = Conversation().working()
+    talk.update("tool_call", toolCallId="c", title="Look", kind="execute")
+    talk.update("tool_call_update", toolCallId="c", status="failed", **said)
+    [ended] = talk.of(ev.ToolEnded)
+    told = (ended.error.message, ended.error.code) if ended.error is not None else None
+    assert (ended.status, ended.output, told) == ("failed", output, error)
+    talk.stops()
+    talk.end(code=0)
+
+
 # --- terminals -----------------------------------------------------------------------------------------------------
 
 

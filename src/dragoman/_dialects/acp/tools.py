@@ -217,7 +217,6 @@ class Tools:
             self._put_changes(call, "applied" if status == "completed" else "failed")
         blocks = [self._filled(block) for block in blocks_of(call.content)]
         output = self._output(call, blocks)
-        reason = output or fields.text(call.result, "message")  # copilot, capture shell_reject
         self._ledger.put(
             ev.ToolEnded(
                 call_id=call.id,
@@ -225,7 +224,7 @@ class Tools:
                 output=output,
                 structured=_structured(call),
                 content=[] if plain(blocks) else blocks,
-                error=ev.ErrorInfo(message=reason) if status == "failed" and reason else None,
+                error=_error(call.result, output) if status == "failed" else None,
                 exit_code=self._exit_code(call),
                 parent=call.parent,
                 replay=self._replay,
@@ -289,6 +288,17 @@ def _mcp_output(result: Any) -> str | None:
     `error`."""
     said = [fields.text(block, "text") for block in fields.items(fields.mapping(result, "result"), "content")]
     return "\n".join(filter(None, said)) or fields.text(fields.mapping(result, "error"), "message")
+
+
+def _error(result: Any, output: str | None) -> ev.ErrorInfo | None:
+    """What the agent says of a failure: the output, else `message` and `code` of rawOutput (copilot, capture
+    shell_reject); None if it says nothing."""
+    message = output or fields.text(result, "message")
+    return (
+        ev.ErrorInfo(message=message, code=None if output else fields.text(result, "code"))
+        if message
+        else None
+    )
 
 
 def _structured(call: Call) -> Any:
