@@ -2,10 +2,11 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import pytest
@@ -35,10 +36,25 @@ def rules(tmp_path: Path) -> Path:
     return path
 
 
-def one_shot(claude: Pinned, model: Scenario, *server: str) -> dict[str, Any]:
+LITERAL_SERVER = """
+import sys
+from dragoman._runtime import permission_server
+permission_server.is_answer = bool
+def write(line):
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+permission_server.serve(sys.stdin.buffer, write, lambda arguments: {answer})
+"""
+"""A permission server that says what it is told to say, whatever the CLI makes of it."""
+
+
+def one_shot(
+    claude: Pinned, model: Scenario, *options: str, server: list[str] | None = None
+) -> dict[str, Any]:
     """What the CLI says in the end."""
-    args = ["-m", "dragoman", "permission-server", "--cwd", str(claude.cwd), *server]
-    config = {"mcpServers": {"dragoman": {"command": sys.executable, "args": args}}}
+    ours = [sys.executable, "-m", "dragoman", "permission-server", "--cwd", str(claude.cwd), *options]
+    program, *args = server or ours
+    config = {"mcpServers": {"dragoman": {"command": program, "args": args}}}
     words = [str(claude.executable), "-p", "Do it.", "--output-format", "json"]
     words += ["--permission-prompt-tool", "mcp__dragoman__approve", "--mcp-config", json.dumps(config)]
     done = subprocess.run(
@@ -110,3 +126,38 @@ async def test_asked_over_the_socket(claude: Pinned, verdict: bool | Answer, mad
     [request] = asked
     assert (request.tool, request.kind, request.input["command"]) == ("Bash", "execute", "mkdir sub")
     assert request.event.call_id is not None
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("decision", ["allow", "deny"])
+async def test_an_answer_for_the_session_is_not_asked_for_again(
+    claude: Pinned, decision: Literal["allow", "deny"]
+) -> None:
+    """The CLI refuses `allowAlways` and `denyAlways`; the server keeps them, for what was asked."""
+    asked: list[str | None] = []
+
+    def handler(request: PermissionRequest) -> Answer:
+        asked.append(request.command)
+        return Answer(decision=decision, message="Not on a Sunday.", remember=["session"])
+
+    socket, again, other = claude.home / "ask", "echo x >> log", "echo y >> log"
+    lines = [tool("Bash", command=command) for command in (again, again, other, again)]
+    with ScriptedModel([*lines, "Done."]) as model, anyio.fail_after(PATIENCE):
+        async with permission_listener(socket, handler):
+            said = await to_thread.run_sync(one_shot, claude, model, "--ask", str(socket))
+        results = [json.dumps(request.messages[-1]) for request in model.requests_of("main")[1:]]
+    assert (said["result"], asked) == ("Done.", [again, other])
+    log = claude.cwd / "log"
+    assert (log.read_text() if log.exists() else "") == ("x\nx\ny\nx\n" if decision == "allow" else "")
+    assert [("Not on a Sunday." in result) for result in results] == [decision == "deny"] * 4
+
+
+@pytest.mark.parametrize("behavior", ["allowAlways", "denyAlways"])
+def test_why_the_server_keeps_what_holds_for_always(claude: Pinned, behavior: str) -> None:
+    """Said to the CLI, neither is an answer: the call fails, and is asked for again."""
+    answer = {"behavior": behavior, "updatedInput": {"command": "mkdir sub"}, "message": "never"}
+    script = LITERAL_SERVER.format(answer=json.dumps(answer))
+    with ScriptedModel([tool("Bash", command="mkdir sub"), "Done."]) as model:
+        one_shot(claude, model, server=[sys.executable, "-c", script])
+        assert re.search("invalid permission result|Invalid input", told(model))
+    assert list(claude.cwd.iterdir()) == []

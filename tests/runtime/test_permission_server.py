@@ -17,6 +17,7 @@ from anyio import to_thread
 
 from dragoman._model.commands import Answer
 from dragoman._model.errors import UsageError
+from dragoman._policy import rulebook
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 from dragoman._policy.rulebook import Rulebook
@@ -401,6 +402,8 @@ ANSWERS = [
     b'{"behavior":"deny"}', b'{"behavior":"deny","message":7}', b'{"behavior":true,"updatedInput":{}}',
     b'{"behavior":"allow","updatedInput":{},"updatedPermissions":[]}', b'{"behavior":"deny","message":"x","more":1}',
     b'{"behavior":"allow","updatedInput":{"n":NaN}}', b'{"behavior":"allow","message":"x"}',
+    b'{"behavior":"allowAlways"}', b'{"behavior":"allowAlways","message":"x"}', b'{"behavior":"allowalways","updatedInput":{}}',
+    b'{"behavior":"denyAlways"}', b'{"behavior":"denyAlways","message":"x","more":1}', b'{"behavior":"always","message":"x"}',
 ]  # fmt: skip
 
 
@@ -426,6 +429,88 @@ def test_what_is_an_answer_is_passed_on(answer: Any, tmp_path: Path) -> None:
     with Peer(tmp_path / "s", answered(json.dumps(answer).encode())) as peer:
         [line] = said(call(**MAKE), ask=peer.path)
     assert decision(line) == answer
+
+
+# --- for longer than once --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "plain"),
+    [
+        (
+            {"behavior": "allowAlways", "updatedInput": {"command": "make"}},
+            {"behavior": "allow", "updatedInput": {"command": "make"}},
+        ),
+        ({"behavior": "denyAlways", "message": "never"}, {"behavior": "deny", "message": "never"}),
+    ],
+)
+def test_an_answer_for_always_is_kept_and_said_as_one_for_once(
+    answer: Any, plain: Any, tmp_path: Path
+) -> None:
+    """§3.8; the CLI takes only allow and deny. It covers what was asked, and nothing else."""
+    decide = by_policy(Policy(), "claude", "/", str(tmp_path / "s"))
+    with Peer(tmp_path / "s", answered(json.dumps(answer).encode())):
+        assert settled(decide, MAKE) == plain
+    assert settled(decide, {**MAKE, "tool_use_id": "toolu_9"}) == plain  # nobody is there any more
+    other = settled(decide, {"tool_name": "Bash", "input": {"command": "make clean"}})
+    assert (other["behavior"], "nobody answers" in other["message"]) == ("deny", True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (MAKE, {"behavior": "allowAlways", "updatedInput": {"command": "make test"}}),
+        ({"tool_name": "Odd"}, {"behavior": "allowAlways", "updatedInput": {}}),
+    ],
+    ids=["another input", "nothing that a rule could be about"],
+)
+def test_an_answer_that_cannot_be_kept_holds_once(
+    arguments: dict[str, Any], answer: Any, tmp_path: Path
+) -> None:
+    decide = by_policy(Policy(), "claude", "/", str(tmp_path / "s"))
+    with Peer(tmp_path / "s", answered(json.dumps(answer).encode())):
+        assert settled(decide, arguments) == {**answer, "behavior": "allow"}
+    assert settled(decide, arguments)["behavior"] == "deny"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("decision", ["allow", "deny"])
+@pytest.mark.parametrize("remember", [[], ["session"], ["always"], [{"type": "addRules"}]])
+async def test_what_a_handler_has_remembered(
+    decision: Any, remember: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the session: by the server that asked. For ever: also in the user's rules."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    asked: list[PermissionRequest] = []
+
+    def handler(request: PermissionRequest) -> Answer:
+        asked.append(request)
+        return Answer(decision=decision, message="so it is", remember=remember)
+
+    decide = by_policy(Policy(), "claude", "/", str(tmp_path / "ask"))
+    with anyio.fail_after(10):
+        async with permission_listener(tmp_path / "ask", handler):
+            first = await to_thread.run_sync(settled, decide, MAKE)
+            again = await to_thread.run_sync(settled, decide, MAKE)
+            await to_thread.run_sync(settled, decide, {"tool_name": "Bash", "input": {"command": "make x"}})
+    assert (first["behavior"], again) == (decision, first)
+    lasts = remember in (["session"], ["always"])
+    assert [request.command for request in asked] == (
+        ["make", "make x"] if lasts else ["make", "make", "make x"]
+    )
+    for_ever = Policy(rules=rulebook.load()).decide(
+        PermissionRequest(permission_request(MAKE, "claude"), "/")
+    )
+    assert for_ever.effect == (decision if remember == ["always"] else "ask")
+
+
+def settled(decide: permission_server.Decide, arguments: dict[str, Any]) -> dict[str, Any]:
+    """The answer, whoever has to be asked for it."""
+    answer = decide(arguments)
+    return answer() if callable(answer) else answer
+
+
+# --- while one waits -------------------------------------------------------------------------------------------
 
 
 def test_pings_and_rules_do_not_wait_for_a_question(tmp_path: Path) -> None:

@@ -133,6 +133,8 @@ class Policy:
         rule = rule_like(request, effect_of(request, answer))
         if rule is None:
             return False
+        if rule.effect == "deny" and answer.message:
+            rule.message = answer.message
         self._rules.remember(rule)
         if "always" in answer.remember:
             rulebook.remember_always(rule)

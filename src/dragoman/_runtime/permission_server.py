@@ -1,7 +1,8 @@
 """An MCP server with one tool, for agents that ask a tool whether they may: Claude Code's --permission-prompt-tool.
 
 It answers by the same policy as a session. Where the policy says "ask", a program that listens on a socket is asked
-(see permission_socket); with nobody there the answer is no.
+(see permission_socket); with nobody there the answer is no. An answer for the rest of the session is kept here: the
+CLI takes none (2.1.197 and 2.1.325 refuse the call), and its server lives as long as its session.
 """
 
 import json
@@ -11,9 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, Literal
 
-from dragoman._model import toolnames
+from dragoman._model import commands, toolnames
 from dragoman._model.events import PermissionRequested
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
@@ -46,7 +47,11 @@ GRACE: Final = 2.0
 """Seconds for the answers that are still to come when the other side has closed."""
 
 Answer = dict[str, Any]
-"""`{"behavior": "allow", "updatedInput": …}` or `{"behavior": "deny", "message": …}`."""
+"""`{"behavior": "allow", "updatedInput": …}` or `{"behavior": "deny", "message": …}`; from a program that is asked also
+`allowAlways` and `denyAlways`."""
+
+_LASTING: Final[dict[Any, Literal["allow", "deny"]]] = {"allowAlways": "allow", "denyAlways": "deny"}
+"""Answers for the rest of the session, and what they are for once."""
 Decide = Callable[[dict[str, Any]], Answer | Callable[[], Answer]]
 """Gets the arguments of a call; gives the answer, or what has to be called for it and may take its time."""
 
@@ -162,8 +167,16 @@ def _is_exact(line: bytes) -> bool:
         return False
 
 
+def for_once(answer: Any) -> Any:
+    """The answer without its "always"; anything else as it is."""
+    match answer:
+        case {"behavior": "allowAlways" | "denyAlways" as behavior}:
+            return {**answer, "behavior": _LASTING[behavior]}
+    return answer
+
+
 def is_answer(answer: Any) -> bool:
-    """Whether it is an answer, and nothing beside it."""
+    """Whether it is an answer for once, and nothing beside it."""
     match answer:
         case {"behavior": "allow", "updatedInput": dict()} | {"behavior": "deny", "message": str()}:
             return len(answer) == 2
@@ -217,9 +230,22 @@ def by_policy(
             return {"behavior": "deny", "message": decision.message or "Denied."}
         if ask is None:
             return {"behavior": "deny", "message": NOBODY}
-        return lambda: asked_at(ask, arguments, cwd, timeout)
+        return lambda: _kept(policy, request, asked_at(ask, arguments, cwd, timeout))
 
     return decide
+
+
+def _kept(policy: Policy, request: PermissionRequest, answer: Answer) -> Answer:
+    """The answer for once; the policy keeps one that is for longer, unless it is about another input than was asked
+    about."""
+    once: Answer = for_once(answer)
+    if once != answer and once.get("updatedInput", request.input) == request.input:
+        lasting = commands.Answer(
+            decision=once["behavior"], message=once.get("message"), remember=["session"]
+        )
+        if not policy.remember(request, lasting):
+            log.warning("the answer holds this once only: the call names nothing that a rule could be about")
+    return once
 
 
 def permission_request(arguments: dict[str, Any], agent: str) -> PermissionRequested:
@@ -254,7 +280,7 @@ def asked_at(
         return denial(f"no answer came from {path} within {timeout:g} s")
     except (OSError, ValueError, RecursionError) as error:
         return denial(f"nobody answers at {path} ({error})")
-    return answer if is_answer(answer) else denial(f"what came from {path} is no answer")
+    return answer if is_answer(for_once(answer)) else denial(f"what came from {path} is no answer")
 
 
 def _line_from(connection: socket.socket, end: float) -> bytes:

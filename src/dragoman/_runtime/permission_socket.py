@@ -18,8 +18,9 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from dragoman._model.commands import Answer
 from dragoman._model.errors import UsageError
 from dragoman._policy.permission import PermissionRequest
+from dragoman._policy.policy import Policy
 from dragoman._runtime.log import log
-from dragoman._runtime.permission_server import LONGEST, denial, is_answer, permission_request
+from dragoman._runtime.permission_server import LONGEST, denial, for_once, is_answer, permission_request
 from dragoman._runtime.requests import ApproveHandler, handler_reply, response_to
 
 MOST_AT_ONCE: Final = 64
@@ -132,11 +133,22 @@ class _Desk:
         except Exception as error:
             log.exception("the handler failed on a permission for %s", request.tool)
             return denial(f"the handler that was asked failed with {error!r}")
-        if not isinstance(answer, Answer) or answer.decision != "allow":
-            why = answer.message if isinstance(answer, Answer) else None
-            return {"behavior": "deny", "message": why or "Denied."}
+        if not isinstance(answer, Answer):
+            return {"behavior": "deny", "message": "Denied."}
+        lasting = "Always" if self._lasts(request, answer) else ""
+        if answer.decision != "allow":
+            return {"behavior": f"deny{lasting}", "message": answer.message or "Denied."}
         updated = answer.updated_input if answer.updated_input is not None else request.input
-        return {"behavior": "allow", "updatedInput": updated}
+        return {"behavior": f"allow{lasting}", "updatedInput": updated}
+
+    def _lasts(self, request: PermissionRequest, answer: Answer) -> bool:
+        """Whether the server that asks shall keep the answer. One for ever is written to the user's rules, too."""
+        if "always" in answer.remember:
+            try:
+                Policy().remember(request, answer)
+            except OSError as error:
+                log.warning("the answer holds for this session only: %s", error)
+        return "always" in answer.remember or "session" in answer.remember
 
     def _request(self, arguments: Any) -> PermissionRequest:
         """The request on a line. Where the agent works, its permission server adds."""
@@ -150,7 +162,7 @@ class _Desk:
 def _line(answer: dict[str, Any]) -> bytes:
     """An answer as it is sent; a denial if it is none, or JSON cannot say it."""
     try:
-        if is_answer(answer):
+        if is_answer(for_once(answer)):
             return json.dumps(answer, allow_nan=False).encode() + b"\n"
     except (TypeError, ValueError, RecursionError):
         pass
