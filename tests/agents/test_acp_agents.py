@@ -208,3 +208,14 @@ def test_an_agent_that_nothing_holds_back_is_not_started_in_a_project_that_is_no
         open(agent, cwd=tmp_path, trusted=trusted)
     with pytest.raises(SpawnFailed):  # nothing else is in its way
         open(agent, cwd=tmp_path, trusted=True, executable="no-such-program")
+
+
+def test_a_sandbox_that_is_a_mode() -> None:
+    opening = planned("codex-acp", sandbox="workspace", approve="all").options.opening
+    assert (opening.modes, opening.mode_required) == (("workspace-write",), True)
+    assert opening.words["edits"] == ("workspace-write",)
+    assert opening.words["plan"] == ("plan", "read-only")
+    with pytest.raises(UsageError, match="not both"):
+        planned("codex-acp", sandbox="workspace", native={"mode": "agent"})
+    with pytest.raises(Unsupported, match="sandbox=workspace"):
+        planned("goose", sandbox="workspace")

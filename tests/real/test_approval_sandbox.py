@@ -9,7 +9,7 @@ import pytest
 
 from dragoman import PermissionResolved, ToolEnded, Unsupported
 from dragoman.testing import ToolCall, tool
-from tests.real.agent_tools import outside
+from tests.real.agent_tools import TOOLS, outside
 from tests.real.capability_marks import by
 from tests.real.driving import Events, Lines, Pinned, saying
 
@@ -116,6 +116,36 @@ async def test_a_setting_that_lets_commands_out_is_refused(claude: Pinned) -> No
     (folder / "settings.json").write_text('{"sandbox": {"excludedCommands": ["touch *"]}}')
     with pytest.raises(Unsupported, match=r"settings\.json lets commands out of it"):
         await claude.ask(["Never."], "Do it.", sandbox="workspace", env={"CLAUDE_CONFIG_DIR": str(folder)})
+
+
+# --- that of codex-acp, which is a mode ---------------------------------------------------------------------------
+
+
+@by("codex-acp")
+@pytest.mark.parametrize(
+    ("approve", "sandbox", "there"),
+    [("all", "read-only", []), ("all", "workspace", ["ran"]), ("plan", "workspace", [])],
+)
+async def test_what_that_of_codex_acp_lets_through(
+    agent: Pinned, approve: Any, sandbox: Any, there: list[str]
+) -> None:
+    """What would lead out of it is asked for, and denied; then it ends the turn."""
+    held = TOOLS["codex"].shell
+    lines: Lines = [held("touch ran"), held("echo looked"), agent.tools.shell("touch let_out"), "Never said."]
+    result = await agent.ask(lines, "Do it.", approve=approve, sandbox=sandbox)
+    events = Events(result.events)
+    assert agent.files == there
+    assert "looked\n" in [done.output for done in events.of(ToolEnded)]
+    assert events.one(PermissionResolved).rule == f"sandbox={sandbox}"
+
+
+@by("codex-acp")
+async def test_no_mode_of_ours_leads_out_of_that_of_codex_acp(agent: Pinned) -> None:
+    lines: Lines = [TOOLS["codex"].shell("touch ran"), "Done."]
+    async with agent.open(lines, approve="ask", sandbox="read-only") as run:
+        await run.session.set_mode("all")
+        await run.turn("Do it.")
+    assert agent.files == []
 
 
 # --- that of Codex -------------------------------------------------------------------------------------------

@@ -17,8 +17,9 @@ from dragoman._dialects.acp.counting import UsageRule
 from dragoman._dialects.acp.machine import Acp
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model.capabilities import Capability
-from dragoman._model.config import Approve, SessionConfig
+from dragoman._model.config import Approve, Sandbox, SessionConfig
 from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
+from dragoman._policy.rules import Rule
 from dragoman._runtime.plan import LaunchPlan, MissingFiles
 from dragoman._wire.machine import StartOptions
 
@@ -78,6 +79,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     untrusted_env: dict[str, str] = {}
     project_files: dict[str, str] = {}
     unheld: tuple[str, ...] = ()
+    sandboxes: dict[Sandbox, str] = {}
     tested: tuple[str, ...] = ()
 
     def command_of(self, executable: str) -> list[str]:
@@ -168,7 +170,7 @@ def _install(command: tuple[str, ...]) -> str:
 
 def plan(config: SessionConfig, row: Row, command: list[str]) -> LaunchPlan:
     """How to start a session: `command` begins with an absolute path."""
-    _check(config)
+    _check(config, row)
     opening = _opening(config, row)
     extra = config.extra_args[1:] if config.agent == GENERIC else config.extra_args
     return LaunchPlan(
@@ -187,16 +189,27 @@ def plan(config: SessionConfig, row: Row, command: list[str]) -> LaunchPlan:
         resume=config.resume,
         missing_files=row.missing_files,
         mode_meanings=_MEANINGS,
+        bounds=[_out_of(config.sandbox)] if config.sandbox in row.sandboxes else [],
     )
 
 
-def _check(config: SessionConfig) -> None:
+def _out_of(sandbox: Sandbox) -> Rule:
+    """What is asked for where a mode is the sandbox would run outside of it (codex-acp)."""
+    return Rule(effect="deny", name=f"sandbox={sandbox}", kind=["edit", "delete", "move", "execute"])
+
+
+def _check(config: SessionConfig, row: Row) -> None:
     for name, instead in _IMPOSSIBLE.items():
         if getattr(config, name):
             raise Unsupported(config.agent, name, instead)
-    if config.sandbox in ("read-only", "workspace"):
+    held = config.sandbox in ("read-only", "workspace")
+    if held and config.sandbox not in row.sandboxes:
         raise Unsupported(
             config.agent, f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead"
+        )
+    if held and "mode" in config.native:
+        raise UsageError(
+            f"{config.agent} has a mode for its sandbox: give sandbox or native['mode'], not both"
         )
     check_options(config, config.agent, NATIVE_OPTIONS)
 
@@ -204,6 +217,7 @@ def _check(config: SessionConfig) -> None:
 def _opening(config: SessionConfig, row: Row) -> Opening:
     native = config.native
     mode = native.get("mode")
+    words = _words(config.sandbox, row)
     return Opening(
         cwd=os.path.abspath(config.cwd or os.getcwd()),
         mcp_servers={name: _found(server, config) for name, server in config.mcp_servers.items()},
@@ -212,13 +226,21 @@ def _opening(config: SessionConfig, row: Row) -> Opening:
         fork=config.fork,
         replay=bool(native.get("replay")),
         auth_method=native.get("auth_method"),
-        words=_MODES,
-        modes=(str(mode),) if mode is not None else _MODES.get(config.approve, ()),
-        mode_required=mode is not None or config.approve == "plan",
+        words=words,
+        modes=(str(mode),) if mode is not None else words.get(config.approve, ()),
+        mode_required=mode is not None or config.approve == "plan" or config.sandbox in row.sandboxes,
         model=config.model,
         options=dict(native.get("options", {})),
         usage_rule=row.usage,
     )
+
+
+def _words(sandbox: Sandbox, row: Row) -> Mapping[str, tuple[str, ...]]:
+    """Our words for modes, and what the agent calls those that fit. Where a mode is the sandbox, it is all of them but
+    `plan`, which may be stricter."""
+    if sandbox not in row.sandboxes:
+        return _MODES
+    return {**dict.fromkeys(_MODES, (row.sandboxes[sandbox],)), "plan": _MODES["plan"]}
 
 
 def _found(server: Any, config: SessionConfig) -> Any:
