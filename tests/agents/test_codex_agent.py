@@ -1,5 +1,6 @@
 """How a configuration becomes a run of Codex."""
 
+import json
 import os
 import platform
 import sys
@@ -179,8 +180,6 @@ def test_what_makes_no_sense() -> None:
     with pytest.raises(UsageError, match="prompt"):
         planned("codex_exec")
     with pytest.raises(Unsupported):
-        planned("codex_exec", prompt="p", output_schema={})
-    with pytest.raises(Unsupported):
         planned("codex_exec", prompt="p", native={"dynamic_tools": []})
 
 
@@ -258,3 +257,12 @@ def test_a_program_of_its_own_is_taken_as_it_is(tmp_path: Path) -> None:
     program = tmp_path / "codex"
     program.write_text("")
     assert native_binary(str(program)) == str(program)
+
+
+def test_the_schema_of_exec_is_a_file() -> None:
+    plan = planned("codex_exec", prompt="p", output_schema={"type": "object"})
+    [(path, content)] = plan.files.items()
+    assert plan.argv[plan.argv.index("--output-schema") + 1] == path
+    assert json.loads(content) == {"type": "object"}
+    assert not os.path.exists(os.path.dirname(path))
+    assert planned("codex_exec", prompt="p").files == {}

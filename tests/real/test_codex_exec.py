@@ -1,5 +1,8 @@
 """The other language of Codex, `codex exec --json`: one prompt, one turn, one process, and nobody is asked."""
 
+import stat
+from pathlib import Path
+
 import pytest
 
 from dragoman import (
@@ -157,12 +160,34 @@ async def test_a_run_that_takes_too_long(codex: Pinned) -> None:
     assert events_of(result).of(Message, role="assistant") == []
 
 
+async def test_structured_output(codex: Pinned) -> None:
+    """Also in a thread that goes on. The file with the schema is gone when the run is over."""
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    session: str | None = None
+    for answer, value in (('{"n": 7}', {"n": 7}), ("no JSON", None)):
+        fields = {"output_schema": schema, "prompt": "How many?", "resume": session, **EXEC}
+        async with codex.open([turn(answer, hold=Hold("go"))], **fields) as run:
+            [file] = map(Path, run.session._run.plan.files)
+            await run.held("go")
+            assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]
+            run.model.open("go")
+            await run.until(RunEnded)
+            [request] = run.model.requests_of("main")
+        assert request.schema == schema
+        assert run.events.ended.structured_output == value
+        assert not file.parent.exists()
+        session = run.session.id
+
+
 async def test_what_it_cannot_do_is_said_before_anything_is_sent(codex: Pinned) -> None:
     with pytest.raises(UsageError, match="takes its prompt when it starts"):
         async with codex.open(["Never said."], **EXEC):
             pass
-    with pytest.raises(Unsupported, match="output_schema"):
-        await codex.ask(["Never said."], "How many?", output_schema={"type": "object"}, **EXEC)
     async with codex.open([turn("Seven.", hold=Hold("go"))], prompt="How many?", **EXEC) as run:
         await run.held("go")
         with pytest.raises(Unsupported, match="steer"):

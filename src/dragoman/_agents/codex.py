@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from dragoman._model.config import Approve, Sandbox, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
 from dragoman._model.toolnames import split_mcp
 from dragoman._policy import trust
+from dragoman._runtime import own_files
 from dragoman._runtime.plan import LaunchPlan, Step
 from dragoman._wire.machine import StartOptions
 
@@ -190,14 +191,14 @@ def _exec_plan(config: SessionConfig, program: str) -> LaunchPlan:
     """One turn, its prompt on the command line. With stdin open it would wait for more of it."""
     if config.prompt is None:
         raise UsageError("codex exec takes its prompt when it starts: give prompt=..., or use codex_app")
-    if config.output_schema is not None:
-        raise Unsupported("codex", "output_schema in codex_exec", "Use the dialect codex_app instead")
     machine = machine_for("codex_exec", config.agent)
+    schema = _schema_file(config)
     return LaunchPlan(
         agent=config.agent,
         dialect="codex_exec",
-        argv=[program, *_exec_args(config), *config.extra_args, *_exec_prompt(config)],
+        argv=[program, *_exec_args(config, schema), *config.extra_args, *_exec_prompt(config)],
         machine=machine,
+        files=schema,
         env=environment(config, ENV_PREFIXES),
         cwd=config.cwd,
         capabilities=machine.capabilities,
@@ -208,8 +209,16 @@ def _exec_plan(config: SessionConfig, program: str) -> LaunchPlan:
     )
 
 
-def _exec_args(config: SessionConfig) -> list[str]:
+def _schema_file(config: SessionConfig) -> dict[str, bytes]:
+    """The schema as the file that `--output-schema` wants, by its path; nothing where none is asked for."""
+    if config.output_schema is None:
+        return {}
+    return {os.path.join(own_files.new_folder(), "schema.json"): json.dumps(config.output_schema).encode()}
+
+
+def _exec_args(config: SessionConfig, schema: Iterable[str]) -> list[str]:
     args = ["exec", "--json", "--skip-git-repo-check"]
+    args += [word for path in schema for word in ("--output-schema", path)]
     asked_for = config.sandbox if config.approve not in ("plan", "never") else "none"
     args += ["--sandbox", _SANDBOX.get(asked_for, _EXEC_SANDBOX[config.approve])]
     if config.model is not None:

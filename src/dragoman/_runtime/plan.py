@@ -42,6 +42,8 @@ class LaunchPlan(Struct, kw_only=True):
     """How the machine shall begin."""
     env: dict[str, str]
     """All of it: nothing is inherited beside."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """What the agent is given to read, by absolute path: in a folder of the run's own, which ends with it."""
     cwd: str | None = None
     capabilities: frozenset[Capability] = frozenset()
     one_shot: bool = False

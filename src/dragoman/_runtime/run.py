@@ -8,6 +8,7 @@ at the same moment cannot get in each other's way.
 """
 
 import os
+import tempfile
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
@@ -20,9 +21,10 @@ from anyio.abc import TaskGroup
 from msgspec import structs
 
 from dragoman._model.commands import Command, Response
-from dragoman._model.errors import ProcessExited, Unsupported, UsageError
+from dragoman._model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
 from dragoman._model.events import AnyEvent, CommandEnded, Event, Request, RunEnded
 from dragoman._model.frames import Direction, Exit, Frame, Launch, StopReason
+from dragoman._runtime import own_files
 from dragoman._runtime.log import log
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.process.child import Child, spawn
@@ -84,6 +86,7 @@ class Run:
         """Start the agent. Raises SpawnFailed, or what the recorder raises if it cannot record."""
         plan = self.plan
         try:
+            self._write_files()
             self.child = spawn(plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env, spool=plan.spool)
             self._start_time = self.last_frame_at = time.monotonic()
             launch = self._launch()
@@ -102,7 +105,15 @@ class Run:
         """It will not start: let go of what was prepared."""
         if self._recorder is not None:
             self._recorder.close()
+        own_files.remove(self.plan.files)
         self.fanout.end()
+
+    def _write_files(self) -> None:
+        try:
+            own_files.write(self.plan.files)
+        except OSError as error:
+            why = f"a file for it cannot be written to {tempfile.gettempdir()} ({error.strerror})"
+            raise SpawnFailed(f"{self.plan.agent} did not start: {why}", agent=self.plan.agent) from error
 
     def _launch(self) -> Launch:
         plan = self.plan
@@ -293,6 +304,7 @@ class Run:
         if self.exit is not None:
             return
         child = self.child
+        own_files.remove(self.plan.files)
         self.exit = Exit(code=child.code, signal=child.signal, reason=self.stopping, t=self._clock())
         if self._recorder is not None:
             try:

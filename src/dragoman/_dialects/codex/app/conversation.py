@@ -9,12 +9,13 @@ from dragoman._dialects.codex.app import speech, tools, translate
 from dragoman._dialects.codex.app.changes import file_changes, paths
 from dragoman._dialects.codex.app.requests import Requests
 from dragoman._dialects.codex.app.threads import Thread, Threads
+from dragoman._dialects.codex.shared import values as v
 from dragoman._dialects.codex.shared.content import user_message
 from dragoman._model import events as ev
 from dragoman._model.toolnames import one_line
 from dragoman._model.usage import ModelUsage, Usage
 from dragoman._wire import fields
-from dragoman._wire.jsontext import Invalid, Unknown, parse
+from dragoman._wire.jsontext import Unknown
 from dragoman._wire.ledger import Ledger
 
 _SPAWNS: Final = ("spawnAgent", "resumeAgent")
@@ -99,7 +100,7 @@ class Conversation:
                 usage=usage,
                 model_usage=_by_model(thread, usage),
                 duration_ms=turn.durationMs,
-                structured_output=_json(text) if thread.schema and text else None,
+                structured_output=v.json_in(text) if thread.schema else None,
                 ext={"codex.turnId": turn.id} if turn.id else {},
             ),
         )
@@ -313,8 +314,3 @@ def _by_model(thread: Thread, usage: Usage | None) -> dict[str, ModelUsage]:
         return {}
     counts = {name: getattr(usage, name) for name in usage.__struct_fields__}
     return {thread.model: ModelUsage(**counts, context_window=thread.meter.window)}
-
-
-def _json(text: str) -> Any:
-    value = parse(text.encode())
-    return None if isinstance(value, Invalid) else value

@@ -30,6 +30,8 @@ class CodexExec(Machine):
         self._wanted_thread: str | None = None
         """The thread to go on with, by whatever name it was asked for."""
         self._prompt: str | None = None
+        self._has_schema = False
+        """The answer was asked for in JSON."""
         self._agents = Agents(self.ledger)
         self._growing = Growing(self.ledger.put)
         self._outputs: dict[str, str] = {}
@@ -62,6 +64,7 @@ class CodexExec(Machine):
         if self._wanted_thread is not None:  # what the thread had used before is not said
             self._core.turns = Turns(self.ledger)
         self._prompt = fields.text(launch.config, "prompt")
+        self._has_schema = fields.value(launch.config, "output_schema") is not None
 
     def read(self, line: bytes) -> Iterable[Any]:
         return (m.READER.read(line),)
@@ -108,7 +111,8 @@ class CodexExec(Machine):
             self._turns.go_on()
             self._turns.count(total)
             self.ledger.put(ev.UsageUpdated(scope="session", usage=total))
-        self._end(ev.TurnEnded(outcome="completed"))
+        answer = v.json_in(self._turns.text) if self._has_schema else None
+        self._end(ev.TurnEnded(outcome="completed", structured_output=answer))
 
     def _turn_failed(self, message: m.TurnFailed) -> None:
         error = v.error_of(message.error) or ev.ErrorInfo(message="unknown error")

@@ -22,7 +22,8 @@ class Turns:
         """The thread says itself when its turns begin and end."""
         self._turn_id: str | None = None
         self._has_prompt = False
-        self._text: str | None = None
+        self.text: str | None = None
+        """The last answer of the open turn."""
         self._before = before
         self._total: Usage | None = None
         self._own: Usage | None = None
@@ -88,7 +89,7 @@ class Turns:
     # --- what it says and uses ---------------------------------------------------------------------------
 
     def keep_answer(self, text: str) -> None:
-        self._text = text
+        self.text = text
 
     def count(self, total: Usage, last: Usage | None = None) -> None:
         """Take in the thread's total so far. Without a baseline, the total before the last call is one;
@@ -119,7 +120,7 @@ class Turns:
     def end(self, ended: ev.TurnEnded) -> None:
         self.go_on()
         if ended.text is None and ended.outcome == "completed":
-            ended.text = self._text
+            ended.text = self.text
         ended.usage = self.usage()
         self._ledger.put(ended)
         self._reset()
@@ -129,7 +130,7 @@ class Turns:
         answer is complete."""
         if not self.open:
             return
-        if self._marked or self._text is None:
+        if self._marked or self.text is None:
             self.end(ev.TurnEnded(outcome="truncated", synthesized=True))
         else:
             self.end(ev.TurnEnded(outcome="completed", synthesized=True))
@@ -137,7 +138,7 @@ class Turns:
     def _reset(self) -> None:
         if self._total is not None:
             self._before = self._total
-        self._own = self._text = None
+        self._own = self.text = None
         self._has_prompt = False
 
 
@@ -177,7 +178,7 @@ class Aside(Turns):
         self._ledger.put(event)
 
     def end(self, ended: ev.TurnEnded) -> None:
-        summary = ended.text if ended.text is not None else self._text
+        summary = ended.text if ended.text is not None else self.text
         self._agents.end_agent(self._agent_id, ended.outcome, summary, self.usage())
         self._working = False
         self._reset()

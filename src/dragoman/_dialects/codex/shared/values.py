@@ -14,6 +14,7 @@ from dragoman._model.errors import ErrorKind
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
 from dragoman._wire.content import text_and_blocks
+from dragoman._wire.jsontext import Invalid, parse
 
 STATUSES: Final[dict[str, ev.ToolStatus]] = {
     "completed": "completed",
@@ -250,3 +251,9 @@ class Result:
         self.error = error_of(error)
         if self.error is None and self.failed:
             self.error = ev.ErrorInfo(message=self.output or "the tool failed")
+
+
+def json_in(text: str | None) -> Any:
+    """The value of an answer that is JSON; None if it is none."""
+    value = parse(text.encode()) if text else None
+    return None if isinstance(value, Invalid) else value
