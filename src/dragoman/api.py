@@ -10,9 +10,11 @@ from typing import Any, Unpack
 from msgspec import structs
 
 from dragoman._agents.agent import Agent, environment
+from dragoman._files import images
 from dragoman._files.recording import RecordingWriter, is_passage
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, Options, SessionConfig, checked, configured, did_you_mean
+from dragoman._model.content import ImageBlock
 from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
 from dragoman._model.events import AnyEvent, FileChanged
 from dragoman._model.result import NEVER_BEGAN, Result, Verdict
@@ -64,7 +66,9 @@ def open(
     config, connection = _config_and_connection(agent, given, handlers)
     if once and config.prompt is None:
         raise UsageError("once needs prompt: what the run shall do before it ends")
-    return connection._alone(None if connection._run.plan.one_shot else config.prompt, once=once)
+    if connection._run.plan.one_shot:
+        return connection._alone(once=once)
+    return connection._alone(config.prompt, _shown(config, connection), once=once)
 
 
 def connect(
@@ -218,7 +222,8 @@ def _record_and_config(
     _check_places(config)
     record = agent if isinstance(agent, Agent) else _known(config.agent)
     folders = [os.path.abspath(folder) for folder in config.add_dirs]
-    return record, structs.replace(config, trusted=_trusted(record, config), add_dirs=folders)
+    shown = [os.path.abspath(file) for file in config.images]
+    return record, structs.replace(config, trusted=_trusted(record, config), add_dirs=folders, images=shown)
 
 
 def _trusted(agent: Agent, config: SessionConfig) -> bool:
@@ -261,6 +266,13 @@ def _check_places(config: SessionConfig) -> None:
                 f"record would replace {config.record!r}, which is there: name another file, or set overwrite "
                 "(--overwrite)"
             )
+
+
+def _shown(config: SessionConfig, connection: Connection) -> list[ImageBlock]:
+    """The images that go with the first prompt."""
+    if config.images and Capability.IMAGES not in connection.capabilities:
+        raise Unsupported(config.agent, Capability.IMAGES)
+    return images.blocks(config.images)
 
 
 def _check_price(agent: Agent, config: SessionConfig) -> None:

@@ -41,6 +41,10 @@ ABOVE_0 = "must be a finite number above 0, or None; not"
 REFUSED: dict[str, list[tuple[Any, str]]] = {
     "agent": [(3, f"{STRING}; not 3"), ("", f"{STRING}; not ''"), (None, f"{STRING}; not None")],
     "prompt": [(3, "must be a string, or None; not 3"), (b"x", "must be a string, or None; not b'x'")],
+    "images": [
+        ("a.png", f"{PATHS}, such as ['a.png']; not 'a.png'"),
+        ([None], "[0] must be a path; not None"),
+    ],
     "resume": [(7, f"{STRING}, or None; not 7"), ("", f"{STRING}, or None; not ''")],
     "fork": [("yes", f"{SWITCH} 'yes'"), (1, f"{SWITCH} 1"), (None, f"{SWITCH} None")],
     "cwd": [("", f"{PATH} ''"), (b"/tmp", f"{PATH} b'/tmp'"), (["/"], f"{PATH} ['/']")],
@@ -155,7 +159,7 @@ def test_what_a_field_cannot_hold_is_refused_by_name(name: str, value: Any, said
         ("modle", "there is no option 'modle': did you mean model?"),
         ("Timeout", "there is no option 'Timeout': did you mean timeout?"),
         ("block_tools", "there is no option 'block_tools': did you mean blocked_tools?"),
-        ("zzz", "there is no option 'zzz'; there are: agent, prompt, resume"),
+        ("zzz", "there is no option 'zzz'; there are: agent, prompt, images"),
     ],
 )
 def test_an_option_that_there_is_not(name: str, said: str) -> None:

@@ -12,6 +12,7 @@ from dragoman._agents.agent import Agent, check_options, environment, settings_s
 from dragoman._dialects import machine_for
 from dragoman._dialects.codex.app.machine import CodexApp
 from dragoman._dialects.codex.app.wording import mcp_config
+from dragoman._files import images
 from dragoman._model.config import Approve, Sandbox, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
 from dragoman._model.toolnames import split_mcp
@@ -219,6 +220,7 @@ def _schema_file(config: SessionConfig) -> dict[str, bytes]:
 def _exec_args(config: SessionConfig, schema: Iterable[str]) -> list[str]:
     args = ["exec", "--json", "--skip-git-repo-check"]
     args += [word for path in schema for word in ("--output-schema", path)]
+    args += [f"--image={_uncut(file)}" for file in config.images]
     asked_for = config.sandbox if config.approve not in ("plan", "never") else "none"
     args += ["--sandbox", _SANDBOX.get(asked_for, _EXEC_SANDBOX[config.approve])]
     if config.model is not None:
@@ -236,6 +238,14 @@ def _exec_args(config: SessionConfig, schema: Iterable[str]) -> list[str]:
     for key, value in settings.items():
         args += ["--config", f"{key}={_toml(value)}"] if value is not None else []
     return [*args, "--ephemeral"] if native.get("ephemeral") else args
+
+
+def _uncut(file: str) -> str:
+    """An image file, if it can be named in a list of them."""
+    images.read(file)
+    if "," in file:
+        raise UsageError(f"codex exec would take {file} for two files: give it a name without a comma")
+    return file
 
 
 def _exec_prompt(config: SessionConfig) -> list[str]:

@@ -12,11 +12,13 @@ from msgspec import structs
 from dragoman._agents import acp
 from dragoman._agents.agent import Agent, check_options, environment, settings_shown
 from dragoman._dialects import machine_for
+from dragoman._files import images
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
 from dragoman._policy import trust
 from dragoman._policy.rules import Rule
+from dragoman._runtime import own_files
 from dragoman._runtime.plan import LaunchPlan, Step
 
 ENV_PREFIXES: Final = ("GEMINI_", "GOOGLE_", "CODE_ASSIST_")
@@ -151,12 +153,20 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         )
     argv = [executable, "--output-format", "stream-json", "--approval-mode", _APPROVAL[config.approve]]
     argv += ["--resume", config.resume] if config.resume is not None else []
+    pictures = _pictures(config)
+    argv += _several("--include-directories", dict.fromkeys(map(os.path.dirname, pictures)))
     machine = machine_for("gemini_stream", config.agent)
     return LaunchPlan(
         agent=config.agent,
         dialect=machine.dialect,
-        argv=[*argv, *_flags(config), *config.extra_args, f"--prompt={config.prompt}"],
+        argv=[
+            *argv,
+            *_flags(config),
+            *config.extra_args,
+            f"--prompt={' @'.join((config.prompt, *pictures))}",
+        ],
         machine=machine,
+        files=pictures,
         env=_environment(config),
         cwd=config.cwd,
         capabilities=machine.capabilities,
@@ -166,6 +176,16 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         config=settings_shown(config),
         resume=config.resume,
     )
+
+
+def _pictures(config: SessionConfig) -> dict[str, bytes]:
+    """Copies of the images, by path. The CLI takes a file that the prompt names with an @, but only one of its folders
+    that no ignore file leaves out, and it says nothing where it takes none."""
+    folder = own_files.new_folder()
+    return {
+        os.path.join(folder, f"image-{number}{Path(file).suffix.lower()}"): images.read(file)
+        for number, file in enumerate(config.images, 1)
+    }
 
 
 def _flags(config: SessionConfig) -> list[str]:

@@ -65,6 +65,8 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     """Its name: claude, codex, gemini, demo, or one of those that `dragoman doctor` lists."""
     prompt: str | None = None
     """The first prompt; sent as soon as the session is open."""
+    images: list[Place] = field(default_factory=list)
+    """Image files to show with that prompt."""
     resume: Name | None = None
     """Id of the session to go on with."""
     fork: bool = False
@@ -147,6 +149,7 @@ class Options(TypedDict, total=False):
     """What `open`, `connect` and `ask` take by name: the fields of SessionConfig, with paths as any os.PathLike,
     lists also as tuples and dicts as any mapping. `agent`, `prompt` and `approve` are parameters of their own."""
 
+    images: StrPaths
     resume: str | None
     fork: bool
     cwd: StrPath | None
@@ -196,6 +199,8 @@ def configured(agent: str | SessionConfig, options: Mapping[str, Any]) -> Sessio
     config = SessionConfig(**{name: checked(name, value) for name, value in given.items()})
     if config.fork and config.resume is None:
         raise UsageError("fork needs resume: the id of the session to copy")
+    if config.images and config.prompt is None:
+        raise UsageError("images go with the first prompt: give prompt too")
     return config
 
 

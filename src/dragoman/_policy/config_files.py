@@ -16,13 +16,18 @@ def config_file(name: str) -> Path:
 
 
 def text_of(path: Path) -> str:
-    """The text of a regular file of a bearable size: a project's may be a link to a device, or a pipe. Raises OSError and
-    UnicodeDecodeError."""
+    """The text of such a file. Raises OSError and UnicodeDecodeError."""
+    return bytes_of(path).decode()
+
+
+def bytes_of(path: Path, largest: int = LARGEST) -> bytes:
+    """The content of a regular file of a bearable size: a project's may be a link to a device, or a pipe. Raises
+    OSError."""
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(file, "rb") as stream:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise OSError("it is no regular file")
-        data = stream.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise OSError(f"it has more than {LARGEST} bytes")
-    return data.decode()
+        data = stream.read(largest + 1)
+    if len(data) > largest:
+        raise OSError(f"it has more than {largest} bytes")
+    return data

@@ -8,7 +8,7 @@ and nothing that it started stays behind.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -17,8 +17,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dragoman._model.capabilities import Capability
-from dragoman._model.commands import OpenSession
+from dragoman._model.commands import OpenSession, Prompt
 from dragoman._model.config import checked
+from dragoman._model.content import ContentBlock
 from dragoman._model.errors import AgentFailed, LoginRequired, SessionNotFound, Unsupported, UsageError
 from dragoman._model.events import CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
@@ -202,12 +203,15 @@ class Connection:
                 "trust it with `dragoman trust`"
             )
 
-    def _alone(self, prompt: str | None = None, *, once: bool = False) -> Session:
+    def _alone(
+        self, prompt: str | None = None, blocks: Sequence[ContentBlock] = (), *, once: bool = False
+    ) -> Session:
         """The one session of a process that has no other. Its life is the connection's; with `once`, that is over as soon
         as nothing is left to do."""
         host = self._requests.hosts[None] = self._host(self._where())
         self._backlog.whole = once
-        return Session(self, host, prompt=prompt, once=once)
+        first = Prompt(text=prompt, blocks=list(blocks)) if prompt is not None else None
+        return Session(self, host, prompt=first, once=once)
 
     def _end_after(self, done: EventStream) -> None:
         """Close once a stream is over."""

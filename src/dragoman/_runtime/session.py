@@ -61,7 +61,7 @@ class Session:
         host: Host,
         id: str | None = None,
         *,
-        prompt: str | None = None,
+        prompt: Prompt | None = None,
         once: bool = False,
         backlog: Backlog | None = None,
     ) -> None:
@@ -129,7 +129,7 @@ class Session:
         try:
             await self._connection._check_ready()
             if self._first_prompt is not None:
-                self._say(Prompt(text=self._first_prompt))
+                self._say(self._first_prompt)
             if self._once:
                 self._connection._end_after(self._done_stream(self._fanout.add))
         except BaseException as error:

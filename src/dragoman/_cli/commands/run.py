@@ -1,8 +1,6 @@
 """`dragoman run`: an agent on a prompt, watched live."""
 
-import base64
 import json
-import mimetypes
 import os
 import sys
 from collections.abc import Iterable
@@ -15,7 +13,6 @@ from msgspec import structs
 from dragoman._cli.terminal.view_options import Viewer, extended_option, profile_option
 from dragoman._cli.terminal.visible import visible
 from dragoman._model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
-from dragoman._model.content import ImageBlock
 from dragoman._projections.published import VIEWS, Profile
 
 EXTRA = "extra_args"
@@ -51,20 +48,6 @@ def _json_object(ctx: click.Context, param: click.Parameter, file: str | None) -
     if not isinstance(value, dict):
         raise click.BadParameter(f"{file} holds no JSON object")
     return value
-
-
-def _images(ctx: click.Context, param: click.Parameter, files: tuple[str, ...]) -> list[ImageBlock]:
-    blocks = []
-    for file in files:
-        mime = mimetypes.guess_type(file)[0] or ""
-        if not mime.startswith("image/"):
-            raise click.BadParameter(f"{file}: the name does not tell what kind of image it is")
-        try:
-            data = base64.b64encode(Path(file).read_bytes()).decode()
-        except OSError as error:
-            raise click.BadParameter(f"{file}: {error.strerror}") from error
-        blocks.append(ImageBlock(mime_type=mime, data=data))
-    return blocks
 
 
 FILE = click.Path(dir_okay=False)
@@ -144,7 +127,6 @@ FILE = click.Path(dir_okay=False)
     "images",
     multiple=True,
     type=FILE,
-    callback=_images,
     metavar="FILE",
     help="Show it an image. Repeatable.",
 )
@@ -180,7 +162,6 @@ def command(
     ctx: click.Context,
     /,
     prompt: str | None,
-    images: list[ImageBlock],
     mcp_config: dict[str, Any] | None,
     native: dict[str, str],
     clean_env: bool,
@@ -217,21 +198,19 @@ def command(
     if view is not None and as_json:
         raise click.UsageError("--json and --view exclude each other.")
     viewer = Viewer(view, profile=profile or "live", extended=extended) if view is not None else None
-    ctx.exit(drive(config, images, as_json=as_json, viewer=viewer))
+    ctx.exit(drive(config, as_json=as_json, viewer=viewer))
 
 
-def drive(
-    config: SessionConfig, images: list[ImageBlock], *, as_json: bool, viewer: Viewer | None = None
-) -> int:
+def drive(config: SessionConfig, *, as_json: bool, viewer: Viewer | None = None) -> int:
     """Run it, shown or as JSON; the exit status."""
     from dragoman._cli.terminal.live_run import LiveRun, interactive
 
     if viewer is not None:
-        status = LiveRun(config, lambda event: _write(viewer.see(event)), blocks=images).run()
+        status = LiveRun(config, lambda event: _write(viewer.see(event))).run()
         _write(viewer.end())
         return status
     if as_json:
-        return LiveRun(config, _write_event, blocks=images).run()
+        return LiveRun(config, _write_event).run()
 
     from dragoman._cli.terminal.console import console
     from dragoman._cli.terminal.keyboard import Keyboard
@@ -249,12 +228,11 @@ def drive(
                 queue.see,
                 approve=queue.approve,
                 answer=queue.answer,
-                blocks=images,
                 tell=renderer.remark,
             )
             keyboard.capabilities = run.capabilities
             return run.run()
-        return LiveRun(config, renderer.show, blocks=images).run()
+        return LiveRun(config, renderer.show).run()
     finally:
         renderer.close()
 

@@ -10,15 +10,13 @@ from contextlib import suppress
 from typing import Final
 
 import anyio
-from msgspec import structs
 
 from dragoman._cli.terminal import telling
 from dragoman._cli.terminal.exit_status import status_of
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer
 from dragoman._model.config import SessionConfig
-from dragoman._model.content import ContentBlock
-from dragoman._model.errors import DragomanError, Unsupported
+from dragoman._model.errors import DragomanError
 from dragoman._model.events import Event
 from dragoman._model.result import Verdict
 from dragoman._policy.permission import PermissionRequest
@@ -49,12 +47,9 @@ class LiveRun:
         *,
         approve: ApproveHandler = nobody,
         answer: AnswerHandler | None = None,
-        blocks: Sequence[ContentBlock] = (),
         tell: Callable[[str], None] | None = None,
     ) -> None:
-        self._config = config
         self._see = see
-        self._blocks = blocks
         self._tell = tell or telling.tell
         self._verdict = Verdict()
         self._signal: signal.Signals | None = None
@@ -64,8 +59,7 @@ class LiveRun:
         self._unheard: threading.Timer | None = None
         """A signal came while something was being written; until that is done nobody hears it."""
         self._pid: int | None = None
-        opened = structs.replace(config, prompt=None) if blocks else config
-        self._session = open_session(opened, approve=approve, answer=answer)
+        self._session = open_session(config, approve=approve, answer=answer)
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -96,10 +90,6 @@ class LiveRun:
 
     async def _drive(self) -> None:
         async with self._session as session:
-            if self._blocks:
-                if Capability.IMAGES not in session.capabilities:
-                    raise Unsupported(session.agent, Capability.IMAGES)
-                session.prompt(self._config.prompt or "", self._blocks)
             stream = session.until_done()
             async for event in stream:
                 self._take(event)
