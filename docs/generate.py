@@ -132,7 +132,12 @@ GROUPS = {
     "Opening an agent": ("dragoman.api",),
     "Options": ("dragoman._model.config",),
     "Results": ("dragoman._model.result",),
-    "Sessions and connections": ("dragoman._runtime.session", "dragoman._runtime.connection"),
+    "Sessions and connections": (
+        "dragoman._runtime.session",
+        "dragoman._runtime.facts",
+        "dragoman._runtime.connection",
+        "dragoman._model.facts",
+    ),
     "Streams": ("dragoman._runtime.streams", "dragoman._runtime.view_stream"),
     "Answering": ("dragoman._runtime.requests",),
     "Commands": ("dragoman._model.commands",),

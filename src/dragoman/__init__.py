@@ -26,10 +26,12 @@ if TYPE_CHECKING:
         Close,
         Command,
         Compact,
+        Fact,
         Fork,
         Interrupt,
         OpenSession,
         Prompt,
+        Refresh,
         Reply,
         Response,
         SetMode,
@@ -123,12 +125,14 @@ if TYPE_CHECKING:
         TurnStarted,
         UsageUpdated,
     )
+    from dragoman._model.facts import Account, Model
     from dragoman._model.frames import Exit, Frame, Launch
     from dragoman._model.result import Result
     from dragoman._model.usage import ModelUsage, Usage
     from dragoman._policy.permission import PermissionRequest
     from dragoman._projections.published import Profile, Projector, projector
     from dragoman._runtime.connection import Connection
+    from dragoman._runtime.facts import Facts
     from dragoman._runtime.permission_socket import permission_listener
     from dragoman._runtime.requests import (
         LATER,
@@ -147,6 +151,7 @@ if TYPE_CHECKING:
     from dragoman.api import ask, connect, open
 
 __all__ = [
+    "Account",
     "AgentFailed",
     "AgentReady",
     "Answer",
@@ -179,6 +184,8 @@ __all__ = [
     "Event",
     "EventStream",
     "Exit",
+    "Fact",
+    "Facts",
     "FileChanged",
     "Fork",
     "Frame",
@@ -198,6 +205,7 @@ __all__ = [
     "McpServer",
     "Message",
     "Mode",
+    "Model",
     "ModelUsage",
     "NativeInvalid",
     "NativeKnown",
@@ -223,6 +231,7 @@ __all__ = [
     "QuestionAsked",
     "RateLimit",
     "RecordingError",
+    "Refresh",
     "Reply",
     "ResourceBlock",
     "ResourceLinkBlock",
@@ -287,6 +296,7 @@ _HOMES = (
     "dragoman._model.content",
     "dragoman._model.errors",
     "dragoman._model.usage",
+    "dragoman._model.facts",
     "dragoman._model.frames",
     "dragoman._model.config",
     "dragoman._model.capabilities",
@@ -299,6 +309,7 @@ _HOMES = (
     "dragoman._runtime.requests",
     "dragoman._runtime.permission_socket",
     "dragoman._projections.published",
+    "dragoman._runtime.facts",
     "dragoman._runtime.session",
     "dragoman._runtime.connection",
     "dragoman.api",

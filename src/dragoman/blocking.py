@@ -19,13 +19,14 @@ from msgspec import Struct
 from dragoman import api
 from dragoman._agents.agent import Agent
 from dragoman._model.capabilities import Capability
-from dragoman._model.commands import Command
+from dragoman._model.commands import Command, Fact
 from dragoman._model.config import Approve, Options, SessionConfig
 from dragoman._model.content import ContentBlock
-from dragoman._model.events import AnyEvent, CommandEnded, RunEnded
+from dragoman._model.events import AnyEvent, CommandEnded, McpServer, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._projections.published import Profile
 from dragoman._runtime.connection import Connection
+from dragoman._runtime.facts import Facts
 from dragoman._runtime.requests import AnswerHandler, ApproveHandler, ServeHandler
 from dragoman._runtime.session import Session
 from dragoman._runtime.streams import EventStream, ViewStream
@@ -179,7 +180,7 @@ class BlockingView:
         self._portal.call(self._stream.aclose)
 
 
-class BlockingSession:
+class BlockingSession(Facts):
     """One conversation with an agent. It runs in the thread of `portal`; without one, `with` starts its own."""
 
     def __init__(self, session: Session, portal: BlockingPortal | None = None) -> None:
@@ -237,6 +238,9 @@ class BlockingSession:
         """Why the recording is incomplete, if it is."""
         return self._session.recording_error
 
+    def _known(self) -> Mapping[str, Any]:
+        return self._session._known()
+
     # --- what it says ------------------------------------------------------------------------------------
 
     def prompt(self, text: str, blocks: Sequence[ContentBlock] = ()) -> BlockingStream:
@@ -259,6 +263,10 @@ class BlockingSession:
         return BlockingView(self._portal, self._portal.call(view))
 
     # --- what it does ------------------------------------------------------------------------------------
+
+    def ready(self) -> None:
+        """Wait until the agent has answered its opening lines."""
+        self._call(self._session.ready)
 
     def close(self) -> None:
         """End the session; an open turn is cancelled."""
@@ -288,6 +296,18 @@ class BlockingSession:
 
     def set_option(self, option: str, value: Any) -> CommandEnded | None:
         return self._call(self._session.set_option, option, value)
+
+    def set_max_thinking_tokens(self, tokens: int | None) -> CommandEnded | None:
+        """How many tokens the model may think with from now on; None for as many as the agent chooses."""
+        return self._call(self._session.set_max_thinking_tokens, tokens)
+
+    def refresh(self, *facts: Fact) -> None:
+        """Ask the agent for what it tells of itself, as it is now; the properties of the same names then have it."""
+        self._call(self._session.refresh, *facts)
+
+    def mcp_status(self) -> list[McpServer]:
+        """The MCP servers and how they are now."""
+        return self._call(self._session.mcp_status)
 
     def compact(self, instructions: str | None = None) -> CommandEnded | None:
         """Ask the agent to shorten its context."""

@@ -286,6 +286,61 @@ def test_whether_the_agent_is_ready_or_never_will_be(ledger: Ledger) -> None:
     assert (ledger.ready, ledger.refusal) == (True, refusal)
 
 
+def test_a_session_that_will_not_be_opened(ledger: Ledger) -> None:
+    refusal = ev.Error(message="no such session", scope="session")
+    put(ledger, ev.AgentReady(name="toy"), refusal)
+    assert (ledger.ready, ledger.refusal) == (True, refusal)
+
+
+def test_what_goes_wrong_in_an_open_session_refuses_nothing(ledger: Ledger) -> None:
+    """An agent without a handshake is ready when it tells of its session."""
+    put(ledger, ev.SessionStarted(session="s"), ev.Error(message="lost", scope="session"))
+    assert (ledger.ready, ledger.refusal) == (True, None)
+
+
+def test_what_is_known_is_what_was_said_last(ledger: Ledger) -> None:
+    one, two = ev.SlashCommand(name="one"), ev.SlashCommand(name="two")
+    assert ledger.known() == {}
+    put(ledger, ev.AgentReady(name="toy", commands=[one], models=["m"], capabilities={"a": 1}))
+    assert ledger.known("s") == {"commands": [one], "models": ["m"]}
+    ledger.learn(models=["n"])
+    assert ledger.take() == []  # nobody was told of a session that could be updated
+    put(ledger, ev.SessionMode(session="s", mode="early"))
+    put(ledger, ev.SessionStarted(session="s", model="big", modes=[ev.Mode(id="plan")]))
+    assert ledger.known()["mode"] == "early"
+    put(ledger, ev.SessionCommands(session="s", commands=[two]), ev.SessionMode(session="s", mode="plan"))
+    put(ledger, ev.SessionOptions(session="s", options=[{"id": "o"}]))
+    put(ledger, ev.SessionUpdated(session="s", title="Title"))
+    assert ledger.known() == {
+        "commands": [two],
+        "models": ["n"],
+        "model": "big",
+        "mode": "plan",
+        "modes": [ev.Mode(id="plan")],
+        "options": [{"id": "o"}],
+        "title": "Title",
+    }
+    put(ledger, ev.SessionCommands(session="s"))
+    assert ledger.known()["commands"] == []
+    assert ledger.known("another") == {"commands": [one], "models": ["n"], "mode": "early"}
+
+
+def test_what_an_agent_was_asked_updates_the_session(ledger: Ledger) -> None:
+    put(ledger, ev.SessionStarted(session="s", models=["m"]))
+    ledger.learn("s", models=["m"])
+    assert ledger.take() == []
+    ledger.learn("s", models=["m", "n"])
+    [updated] = ledger.take()
+    assert isinstance(updated, ev.SessionUpdated)
+    assert (updated.session, updated.models) == ("s", ["m", "n"])
+
+
+def test_the_last_rate_limit_is_known_in_every_session(ledger: Ledger) -> None:
+    limit = ev.RateLimit(plan="pro")
+    put(ledger, limit)
+    assert ledger.known("any") == {"rate_limit": limit}
+
+
 def test_subagents_are_at_work_until_they_have_ended(ledger: Ledger) -> None:
     put(ledger, ev.SubagentStarted(call_id="a"), ev.SubagentStarted(agent_id="b"))
     assert set(ledger.subagents) == {"a", "b"}

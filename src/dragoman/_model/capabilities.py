@@ -28,6 +28,8 @@ class Capability(StrEnum):
     SET_MODE = "set_mode"
     SET_MODEL = "set_model"
     SET_OPTION = "set_option"
+    REFRESH = "refresh"
+    """It can be asked again for what it tells of itself: its models, its MCP servers …"""
     COMPACT = "compact"
     IMAGES = "images"
     MCP = "mcp"

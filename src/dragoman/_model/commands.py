@@ -1,6 +1,6 @@
 """Commands: what we ask of an agent, the same words for every agent."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from msgspec import Struct, field
 
@@ -113,6 +113,18 @@ class SetOption(Command, tag="set_option"):
     needs: ClassVar[Capability] = Capability.SET_OPTION
     option: str
     value: Any = None
+
+
+Fact: TypeAlias = Literal["models", "account", "mcp_servers", "skills", "rate_limit"]
+"""What an agent can be asked of itself, by the name of the session's property that then has it."""
+FACTS: Final[tuple[Fact, ...]] = get_args(Fact)
+
+
+class Refresh(Command, tag="refresh"):
+    """Ask the agent for something that it tells of itself, as it is now."""
+
+    needs: ClassVar[Capability] = Capability.REFRESH
+    fact: Fact
 
 
 class Compact(Command, tag="compact"):

@@ -8,7 +8,7 @@ and nothing that it started stays behind.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
@@ -175,7 +175,7 @@ class Connection:
             raise UsageError(f"session {resume} is open already")
         run, where = self._run, self._where(checked("cwd", cwd))
         self._check_trust(where)
-        await self._ready()
+        await self._until(lambda: run.ledger.ready)
         await self._check_ready()
         if self._locks is not None and resume is not None:
             await self._locks.acquire(resume)
@@ -243,14 +243,14 @@ class Connection:
         """Raise Unsupported if the agent says, once it is ready, that it cannot do what was asked of it at the start."""
         machine = self._run.machine
         if machine.takes_add_dirs is None:
-            await self._ready()
+            await self._until(lambda: self._run.ledger.ready)
         if machine.takes_add_dirs is False:
             raise Unsupported(self.agent, "add_dirs", "It takes no folder beside the one that it works in")
 
-    async def _ready(self) -> None:
-        """The agent has answered the first line, so that more can be asked of it."""
+    async def _until(self, ready: Callable[[], bool]) -> None:
+        """The agent has answered what it was told first, so that more can be asked of it."""
         stream, ledger = self.events(), self._run.ledger
-        while not ledger.ready:
+        while not ready():
             if ledger.refusal is not None:
                 raise error_class(ledger.refusal.kind)(ledger.refusal.message, agent=self.agent)
             if not await stream.batch():

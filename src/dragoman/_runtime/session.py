@@ -7,7 +7,7 @@
 It has an agent process to itself and lives as long as that, or is one of several on a connection.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
@@ -16,14 +16,15 @@ from msgspec import structs
 
 from dragoman._model import commands
 from dragoman._model.capabilities import Capability
-from dragoman._model.commands import Answer, AnswerQuestion, Command, Prompt, Reply, Response
-from dragoman._model.config import APPROVE_MODES, Approve
+from dragoman._model.commands import FACTS, Answer, AnswerQuestion, Command, Fact, Prompt, Reply, Response
+from dragoman._model.config import APPROVE_MODES, Approve, did_you_mean
 from dragoman._model.content import ContentBlock
-from dragoman._model.errors import DragomanError, Unsupported, UsageError
-from dragoman._model.events import CommandEnded, RunEnded
+from dragoman._model.errors import AgentFailed, DragomanError, Unsupported, UsageError
+from dragoman._model.events import CommandEnded, McpServer, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._projections import published
 from dragoman._projections.published import Profile
+from dragoman._runtime.facts import Facts
 from dragoman._runtime.host.host import Host
 from dragoman._runtime.process import stopping
 from dragoman._runtime.streams import (
@@ -52,7 +53,7 @@ LAST_TURN: Final = 5.0
 """Seconds that a turn may take to end when its session is closed."""
 
 
-class Session:
+class Session(Facts):
     """One conversation. With an `id` it is one of several on its connection; without, the only one."""
 
     def __init__(
@@ -121,6 +122,9 @@ class Session:
         """Why the recording is incomplete, if it is."""
         return self._connection.recording_error
 
+    def _known(self) -> Mapping[str, Any]:
+        return self._run.ledger.known(self._id)
+
     # --- its life ----------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
@@ -144,6 +148,14 @@ class Session:
             await self._connection.__aexit__(kind, error, trace)
         else:
             await self.close()
+
+    async def ready(self) -> None:
+        """Wait until the agent has answered its opening lines: what it tells of itself before the first prompt is
+        known then. One that is told nothing but its prompt is ready when it tells of its session.
+
+        Raises AgentFailed if it does not open the session, ProcessExited if it ends before that.
+        """
+        await self._connection._until(lambda: self._id is not None or self._run.machine.ready)
 
     async def close(self) -> None:
         """End the session; an open turn is cancelled. The other sessions of its connection live on."""
@@ -277,6 +289,31 @@ class Session:
 
     async def set_option(self, option: str, value: Any) -> CommandEnded | None:
         return await self.send(commands.SetOption(option=option, value=value))
+
+    async def set_max_thinking_tokens(self, tokens: int | None) -> CommandEnded | None:
+        """How many tokens the model may think with from now on: 0 for none, None for as many as the agent chooses.
+        Only Claude Code counts them; others have an option for how hard to think (`set_option`)."""
+        return await self.set_option("max_thinking_tokens", tokens)
+
+    async def refresh(self, *facts: Fact) -> None:
+        """Ask the agent for what it tells of itself, as it is now; the properties of the same names then have it.
+
+        Raises Unsupported for what this agent cannot be asked, AgentFailed if it does not say.
+        """
+        for fact in facts:
+            if fact not in FACTS:
+                raise UsageError(f"there is no fact {fact!r:.60}{did_you_mean(str(fact), FACTS)}")
+            ended = await self.send(commands.Refresh(fact=fact))
+            if ended is not None and ended.error is not None:
+                why = ended.error.message
+                raise AgentFailed(
+                    f"{self.agent} does not tell its {fact}: {why}", agent=self.agent, native=why
+                )
+
+    async def mcp_status(self) -> list[McpServer]:
+        """The MCP servers and how they are now. Raises what `refresh` raises."""
+        await self.refresh("mcp_servers")
+        return self.mcp_servers
 
     async def compact(self, instructions: str | None = None) -> CommandEnded | None:
         """Ask the agent to shorten its context."""

@@ -110,7 +110,7 @@ class Ledger:
         self.ready: bool = False
         """agent.ready was said, or a session was told of."""
         self.refusal: ev.Error | None = None
-        """The error that says that it will never be."""
+        """The error that says that it will never be, or that the first session will not."""
         self.requests: dict[str, Pending] = {}
         """What the agent asked and nobody answered, by request id."""
         self.unseen_requests: list[Request] = []
@@ -119,10 +119,9 @@ class Ledger:
         """Those at work, by call id or agent id."""
         self.returned: bool = False
         """One came back while no turn was open: an agent that lets them work on begins a turn for what it found."""
-        self.rate_limit: ev.RateLimit | None = None
-        """What was said last of it."""
         self._agent_facts: dict[str, Any] = {}
-        """What the agent told of itself before it told of a session: the fields of agent.ready, and what it was asked."""
+        """What the agent told of itself and not of a session: the fields of agent.ready, what it answered before there
+        was a session, and its last rate_limit."""
         self._tools_end_with_turns = tools_end_with_turns
         self._books = Books()
         self._out: list[Event] = []
@@ -327,7 +326,8 @@ class Ledger:
 
     def known(self, session: str | None = None) -> dict[str, Any]:
         """All that is known of the session: its own facts, over what the agent told of itself."""
-        return {**self._agent_facts, **self.facts(session)}
+        book = self._books.get(self.session or self.current if session is None else session)
+        return {**self._agent_facts, **(book.facts or {} if book is not None else {})}
 
     def learn(self, session: str | None = None, **facts: Any) -> None:
         """Keep what the agent answered when it was asked of itself: session.updated if the session has been told of,
@@ -409,8 +409,9 @@ class Ledger:
         self._emit(event)
 
     def _error(self, event: ev.Error) -> None:
-        if not self.ready and not event.will_retry and event.scope in ("session", "protocol"):
-            self.refusal = event
+        open_yet = self.ready and self.session is not None
+        if not open_yet and not event.will_retry and event.scope in ("session", "protocol"):
+            self.refusal = self.refusal or event
         self._emit(event)
 
     def _session_started(self, event: ev.SessionStarted) -> None:
@@ -451,7 +452,7 @@ class Ledger:
         (self._agent_facts if own is None else own).update(facts)
 
     def _rate_limit(self, event: ev.RateLimit) -> None:
-        self.rate_limit = event
+        self._agent_facts["rate_limit"] = event
         self._emit(event)
 
     def _turn_started(self, event: ev.TurnStarted) -> None:

@@ -64,6 +64,8 @@ class Machine(ABC):
     """Commands that the agent answers: their `command.ended` comes with the command's id."""
     tools_end_with_turns: ClassVar[bool] = False
     """The agent leaves tools open: those of a turn are closed with it."""
+    session_first: ClassVar[bool] = False
+    """The opening lines open a session, of which the agent tells before any prompt."""
 
     def __init__(self, agent: str = "") -> None:
         self.ledger: Ledger = Ledger(tools_end_with_turns=self.tools_end_with_turns)
@@ -156,6 +158,12 @@ class Machine(ABC):
     def turn_of(self, prompt_id: str) -> int | None:
         """The number of the turn that took the prompt with this id; None while it is held."""
         return self._turn_of.get(prompt_id)
+
+    @property
+    def ready(self) -> bool:
+        """The agent has answered the opening lines: what it tells of itself before the first prompt is known."""
+        told = not (self.session_first and self.options.opens_session) or self.ledger.session is not None
+        return self.ledger.ready and told
 
     def busy(self, session: str | None = None) -> bool:
         """Whether a turn is open or one is still to come of what we sent: in that session, else in any."""

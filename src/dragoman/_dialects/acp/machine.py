@@ -41,10 +41,12 @@ class Acp(Machine):
     """One process of an agent that speaks the Agent Client Protocol, version 1 or 2."""
 
     dialect: ClassVar[str] = "acp"
+    session_first: ClassVar[bool] = True
     tools_end_with_turns: ClassVar[bool] = True
     capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
         Capability.STEER,
         Capability.UPDATED_INPUT,
+        Capability.REFRESH,
         Capability.BACKGROUND,
         Capability.SUBAGENTS,
         Capability.HOOKS,

@@ -2,7 +2,11 @@
 
 from typing import Any
 
+import pytest
+
+from dragoman._model import commands as c
 from dragoman._model import events as ev
+from dragoman._model.errors import Unsupported, UsageError
 from tests.dialects.claude.stream.conversation import SESSION, Conversation, init, result
 
 ANSWER = {
@@ -107,6 +111,78 @@ def test_a_client_that_initializes_again() -> None:
     assert [event.models for event in talk.of(ev.SessionUpdated)] == [[{"value": "haiku"}]]
     talk.agent(result(), init(**INIT))
     assert len(talk.of(ev.SessionUpdated)) == 1
+
+
+SERVER = {
+    "name": "small",
+    "status": "connected",
+    "serverInfo": {"name": "small", "version": "1"},
+    "tools": [{"name": "add", "annotations": {}}, {}],
+}
+BROKEN = {"name": "bad", "status": "failed", "error": "ENOENT"}
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_servers_are_asked_for(begun: bool) -> None:
+    """Before the first prompt too: an init after it, which has names only, takes nothing away."""
+    talk = answered()
+    both = [{"name": "small", "status": "connected"}, {"name": "bad", "status": "failed"}]
+    if begun:
+        talk.agent(init(**{**INIT, "mcp_servers": [{"name": "small", "status": "pending"}]}), result())
+    talk.say(c.Refresh(fact="mcp_servers", id="ask"))
+    assert talk.sent[-1]["request"] == {"subtype": "mcp_status"}
+    initialize(talk, {"mcpServers": [SERVER, BROKEN]}, id="ask")
+    [ended] = talk.of(ev.CommandEnded)
+    assert (ended.command, ended.request_id, ended.ok) == ("mcp_status", "ask", True)
+    known = [
+        ev.McpServer(
+            name="small", status="connected", server_info={"name": "small", "version": "1"}, tools=["add"]
+        ),
+        ev.McpServer(name="bad", status="failed", error="ENOENT"),
+    ]
+    assert talk.machine.ledger.known()["mcp_servers"] == known
+    assert [event.mcp_servers for event in talk.of(ev.SessionUpdated)] == [known] * begun
+    talk.agent(init(**{**INIT, "mcp_servers": both}), result())
+    assert talk.machine.ledger.known()["mcp_servers"] == known
+    talk.agent(init(**{**INIT, "mcp_servers": [{"name": "small", "status": "failed"}]}), result())
+    assert talk.of(ev.SessionUpdated)[-1].mcp_servers == [ev.McpServer(name="small", status="failed")]
+    talk.end(code=0)
+
+
+def test_models_are_asked_for() -> None:
+    talk = answered()
+    talk.say(c.Refresh(fact="models", id="ask"))
+    assert talk.sent[-1]["request"] == {"subtype": "list_models"}
+    error = {
+        "subtype": "error",
+        "request_id": "ask",
+        "error": "Unsupported control request subtype: list_models",
+    }
+    talk.agent({"type": "control_response", "response": error})
+    assert talk.machine.ledger.known()["models"] == ANSWER["models"]
+    talk.say(c.Refresh(fact="models", id="again"))
+    initialize(talk, {"models": [{"value": "haiku"}]}, id="again")
+    assert talk.machine.ledger.known()["models"] == [{"value": "haiku"}]
+    assert [event.ok for event in talk.of(ev.CommandEnded)] == [False, True]
+
+
+@pytest.mark.parametrize("fact", ["account", "skills", "rate_limit"])
+def test_what_it_tells_by_itself_cannot_be_asked(fact: Any) -> None:
+    with pytest.raises(Unsupported, match=f"asking for {fact}. It can be asked for: mcp_servers, models"):
+        answered().say(c.Refresh(fact=fact))
+
+
+@pytest.mark.parametrize("tokens", [0, 4_000, None])
+def test_how_much_it_may_think(tokens: int | None) -> None:
+    talk = answered()
+    talk.say(c.SetOption(option="max_thinking_tokens", value=tokens))
+    assert talk.sent[-1]["request"] == {"subtype": "set_max_thinking_tokens", "max_thinking_tokens": tokens}
+
+
+@pytest.mark.parametrize("tokens", [-1, True, "many", 1.5])
+def test_it_cannot_think_so_much(tokens: Any) -> None:
+    with pytest.raises(UsageError, match="max_thinking_tokens must be a whole number from 0 on, or None"):
+        answered().say(c.SetOption(option="max_thinking_tokens", value=tokens))
 
 
 def test_an_answer_of_other_kinds() -> None:

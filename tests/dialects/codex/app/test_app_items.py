@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.content import ImageBlock, TextBlock
 from tests.dialects.codex.app.conversation import THREAD, TURN, Conversation
@@ -227,3 +228,83 @@ def test_the_account_is_asked_for() -> None:
         "account/read",
         "account/rateLimits/read",
     ]
+
+
+SERVERS = [
+    {"name": "bad", "runtimeStatus": "failed", "toolsError": "no such file", "tools": {}, "serverInfo": None},
+    {
+        "name": "small",
+        "runtimeStatus": "connected",
+        "toolsError": None,
+        "serverInfo": {"name": "small", "version": "1", "title": None},
+        "tools": {"add": {"name": "add"}},
+    },
+    {"runtimeStatus": "nameless"},
+]
+
+
+def test_servers_are_asked_for() -> None:
+    """The answer of 0.166.0."""
+    wire = Conversation().opened()
+    wire.notify("mcpServer/startupStatus/updated", threadId=THREAD, name="bad", status="failed", error="no")
+    assert wire.of(ev.SessionUpdated)[-1].mcp_servers == [
+        ev.McpServer(name="bad", status="failed", error="no")
+    ]
+    wire.say(c.Refresh(fact="mcp_servers", id="r"))
+    asked = wire.next("mcpServerStatus/list")
+    assert asked["params"] == {"threadId": THREAD}
+    wire.answer(asked, {"data": SERVERS, "nextCursor": None})
+    known = [
+        ev.McpServer(name="bad", status="failed", error="no such file"),
+        ev.McpServer(
+            name="small",
+            status="connected",
+            server_info={"name": "small", "version": "1"},
+            tools=["add"],
+        ),
+    ]
+    assert wire.of(ev.SessionUpdated)[-1].mcp_servers == known
+    wire.notify("mcpServer/startupStatus/updated", threadId=THREAD, name="more", status="starting")
+    assert wire.machine.ledger.known()["mcp_servers"] == [
+        *known,
+        ev.McpServer(name="more", status="starting"),
+    ]
+    wire.end(code=0)
+
+
+def test_skills_are_those_of_the_session_s_folder() -> None:
+    wire = Conversation(params={"cwd": "/here"}).opened()
+    wire.notify("thread/settings/updated", threadId=THREAD, threadSettings={"cwd": "/here"})
+    wire.say(c.OpenSession(cwd="/there", id="two"))
+    answer = {"thread": {"id": "t2"}, "model": "m", "approvalPolicy": "never", "cwd": "/there"}
+    wire.answer(wire.next("thread/start"), answer)
+    wire.say(c.Refresh(fact="skills", session="t2", id="s"))
+    asked = wire.next("skills/list")
+    assert asked["params"] == {"cwds": ["/there"]}
+    on, off = (
+        {"name": "hello", "description": "Says hello.", "path": "/s", "enabled": True},
+        {"enabled": False},
+    )
+    wire.answer(asked, {"data": [{"cwd": "/there", "skills": [on, {"name": "off", **off}, {}]}]})
+    known = wire.machine.ledger.known
+    assert known("t2")["skills"] == [ev.Skill(name="hello", description="Says hello.", path="/s")]
+    assert "skills" not in known(THREAD)
+    wire.say(c.Refresh(fact="models", session="t2", id="m"))
+    wire.answer(wire.next("model/list"), {"data": [{"id": "gpt"}]})
+    assert known("t2")["models"] == known(THREAD)["models"] == [{"id": "gpt"}]  # they are the account's
+    wire.end(code=0)
+
+
+def test_a_question_before_there_is_a_thread_waits_for_it() -> None:
+    wire = Conversation()
+    wire.say(c.Refresh(fact="account", id="a"))
+    assert [sent["method"] for sent in wire.sent] == ["initialize"]
+    wire.opened()
+    wire.refuse(wire.next("account/read"), "not now")
+    [ended] = wire.of(ev.CommandEnded)
+    assert (ended.command, ended.ok, ended.error) == (
+        "account/read",
+        False,
+        ev.ErrorInfo(message="not now", code="-32600"),
+    )
+    wire.end(code=0)

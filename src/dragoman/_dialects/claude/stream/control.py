@@ -7,12 +7,12 @@ import msgspec
 from dragoman._dialects.claude.stream import gate
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._dialects.claude.stream.calls import Calls
-from dragoman._dialects.claude.stream.translate import is_initialize_answer
+from dragoman._dialects.claude.stream.translate import is_initialize_answer, servers_of
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.content import ContentBlock, ImageBlock, ResourceBlock, ResourceLinkBlock, TextBlock
-from dragoman._model.errors import UsageError
+from dragoman._model.errors import Unsupported, UsageError
 from dragoman._wire import fields, jsonrpc
 from dragoman._wire.jsontext import repaired
 from dragoman._wire.ledger import Ledger
@@ -27,6 +27,10 @@ so they are checked here."""
 
 OPTIONS: Final = {"max_thinking_tokens": "set_max_thinking_tokens", "title": "rename_session"}
 """What SetOption can set, and by which request."""
+
+FACTS: Final = {"mcp_servers": "mcp_status", "models": "list_models"}
+"""What Refresh can ask for, and by which request; 2.1.197 has no list_models. All else it tells by itself: in its
+answer to initialize, in every init, and when its commands change."""
 
 _COMMANDS: Final = {
     "interrupt": "interrupt",
@@ -208,6 +212,10 @@ class Controls:
         if ok and subtype == "set_model" and self._ledger.facts() and request is not None:
             model = fields.text(answer.response, "model") or fields.text(request, "model")
             self._ledger.put(ev.SessionStarted(model=model))
+        elif ok and subtype == "mcp_status":
+            self._ledger.learn(mcp_servers=servers_of(fields.items(answer.response, "mcpServers")))
+        elif ok and subtype == "list_models":
+            self._ledger.learn(models=fields.items(answer.response, "models"))
         return None
 
     # --- lines -------------------------------------------------------------------------------------------
@@ -278,7 +286,22 @@ def set_option(command: c.SetOption, request_id: str) -> bytes:
     subtype = OPTIONS.get(command.option)
     if subtype is None:
         raise UsageError(f"claude has no option {command.option!r}; it has: {', '.join(OPTIONS)}")
+    if command.option == "max_thinking_tokens" and not _is_count(command.value):
+        said = f"max_thinking_tokens must be a whole number from 0 on, or None; not {command.value!r:.60}"
+        raise UsageError(said)
     return request(subtype, request_id, {command.option: command.value})
+
+
+def _is_count(value: Any) -> bool:
+    """Whether it is None or a number from 0 on: 2.1.197 takes anything."""
+    return value is None or (type(value) is int and value >= 0)
+
+
+def refresh(command: c.Refresh, request_id: str) -> bytes:
+    subtype = FACTS.get(command.fact)
+    if subtype is None:
+        raise Unsupported("claude", f"asking for {command.fact}", f"It can be asked for: {', '.join(FACTS)}")
+    return request(subtype, request_id, {})
 
 
 def user(text: str, blocks: list[ContentBlock], message_id: str) -> bytes:

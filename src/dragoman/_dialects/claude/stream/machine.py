@@ -28,7 +28,13 @@ class ClaudeStream(Machine):
         Capability.LIVE_FORK,
         Capability.MANY_SESSIONS,
     }
-    awaited: ClassVar[tuple[type[c.Command], ...]] = (c.Interrupt, c.SetMode, c.SetModel, c.SetOption)
+    awaited: ClassVar[tuple[type[c.Command], ...]] = (
+        c.Interrupt,
+        c.SetMode,
+        c.SetModel,
+        c.SetOption,
+        c.Refresh,
+    )
 
     def __init__(self, agent: str = "claude") -> None:
         super().__init__(agent)
@@ -387,6 +393,8 @@ class ClaudeStream(Machine):
             return [control.request("set_model", request_id, {"model": command.model})]
         if isinstance(command, c.SetOption):
             return [control.set_option(command, request_id)]
+        if isinstance(command, c.Refresh):
+            return [control.refresh(command, request_id)]
         return []
 
     def _request_id(self) -> str:

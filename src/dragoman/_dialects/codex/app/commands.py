@@ -43,6 +43,8 @@ class Commands:
             if command.instructions:
                 raise UsageError("codex compacts by its own instructions: give none")
             return [self._request("thread/compact/start", command, thread)]
+        if isinstance(command, c.Refresh):
+            return [self._refresh(command, thread)]
         if isinstance(command, c.Fork):
             return [self._request("thread/fork", command, thread, excludeTurns=True)]
         return [self._setting(command, thread)]
@@ -72,6 +74,15 @@ class Commands:
             if "mode" in self.opening:  # which names the model, so it cannot be said before there is one
                 params |= wording.mode_settings(self.opening["mode"], thread.model)
         return params
+
+    def _refresh(self, command: c.Refresh, thread: Thread) -> bytes:
+        """The request for a fact; of a thread, or of a folder, or of all that there are."""
+        params: dict[str, Any] = {}
+        if command.fact == "mcp_servers":
+            params = {"threadId": thread.id}
+        elif command.fact == "skills" and (cwd := self._ledger.facts(thread.session).get("cwd")) is not None:
+            params = {"cwds": [cwd]}
+        return self._peer.request(wording.FACTS[command.fact], params, id=command.id)
 
     def _setting(self, command: c.Command, thread: Thread) -> bytes:
         if isinstance(command, c.SetModel):

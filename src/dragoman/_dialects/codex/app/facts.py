@@ -39,6 +39,32 @@ class Facts:
         if not thread.is_subagent and self._ledger.facts(thread.session):
             self._threads.put(thread, facts)
 
+    def on_answer(self, method: str, params: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Take in the answer to a question about Codex."""
+        read = translate.ANSWERS.get(method)
+        for thread in self._asked_of(params):
+            if read is not None:
+                facts = read(answer)
+                if facts.mcp_servers:
+                    thread.mcp_servers = {server.name: server for server in facts.mcp_servers}
+                self.know(thread, facts)
+            elif method == "account/rateLimits/read":
+                for limit in translate.rate_limit(
+                    m.LimitsNews(rateLimits=fields.mapping(answer, "rateLimits"))
+                ):
+                    self._threads.put(thread, limit)
+                return  # it is the account's, and said once
+
+    def _asked_of(self, params: dict[str, Any]) -> list[Thread]:
+        """The sessions that a question was about: one, those in some folders, or all."""
+        id, folders = fields.text(params, "threadId"), fields.items(params, "cwds")
+        return [
+            thread
+            for thread in self._threads.sessions()
+            if id in (None, thread.id)
+            and (not folders or self._ledger.facts(thread.session).get("cwd") in folders)
+        ]
+
     def _settings(self, thread: Thread, params: m.SettingsNews) -> None:
         settings = params.threadSettings or {}
         facts = translate.settings_facts(settings)

@@ -56,6 +56,7 @@ class CodexApp(Machine):
     """One process of `codex app-server`."""
 
     dialect: ClassVar[str] = "codex_app"
+    session_first: ClassVar[bool] = True
     capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
         Capability.UPDATED_INPUT,
         Capability.BACKGROUND,
@@ -69,6 +70,7 @@ class CodexApp(Machine):
         c.SetMode,
         c.SetModel,
         c.SetOption,
+        c.Refresh,
         c.Compact,
         c.Fork,
         c.OpenSession,
@@ -340,7 +342,6 @@ class CodexApp(Machine):
 
     def _end_command(self, response: jsonrpc.Response, sent: Sent | None) -> None:
         error, result = response.error, response.result
-        method = response.method
         event = ev.CommandEnded(
             command=sent.command if sent is not None else None,
             request_id=str(response.id),
@@ -349,15 +350,8 @@ class CodexApp(Machine):
             result=result,
         )
         self.ledger.put(event)
-        thread = self._threads.find(self._threads.main) if self._threads.main is not None else None
-        if thread is not None and isinstance(result, dict):
-            if method == "model/list" and isinstance(result.get("data"), list):
-                self._facts.know(thread, ev.SessionStarted(models=result["data"]))
-            elif method == "account/read" and isinstance(result.get("account"), dict):
-                self._facts.know(thread, ev.SessionStarted(account=result["account"]))
-            elif method == "account/rateLimits/read" and isinstance(result.get("rateLimits"), dict):
-                for limit in translate.rate_limit(m.LimitsNews(rateLimits=result["rateLimits"])):
-                    self._threads.put(thread, limit)
+        if response.method is not None and isinstance(result, dict):
+            self._facts.on_answer(response.method, fields.as_mapping(response.params), result)
 
     # --- commands ----------------------------------------------------------------------------------------
 

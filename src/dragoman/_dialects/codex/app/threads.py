@@ -117,6 +117,10 @@ class Threads:
     def find(self, id: str) -> Thread | None:
         return self._threads.get(id)
 
+    def sessions(self) -> list[Thread]:
+        """The threads that are sessions: not those of subagents."""
+        return [thread for thread in self._threads.values() if not thread.is_subagent]
+
     def is_expected(self, id: str | None) -> bool:
         """Whether a thread is known, or can only be that of the subagent that is being started."""
         return id is None or id in self._threads or len(self._spawns) == 1

@@ -244,6 +244,46 @@ def _policy(policy: Any) -> str | None:
     )
 
 
+def servers_of(native: list[Any]) -> list[ev.McpServer]:
+    """MCP servers, as the answer to mcpServerStatus/list has them."""
+    return [
+        ev.McpServer(
+            name=name,
+            status=fields.text(item, "runtimeStatus"),
+            error=fields.text(item, "toolsError"),
+            server_info=_said(fields.mapping(item, "serverInfo")),
+            tools=sorted(fields.mapping(item, "tools")),
+        )
+        for item in native
+        if (name := fields.text(item, "name")) is not None
+    ]
+
+
+def _said(native: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in native.items() if value is not None}
+
+
+def skills_of(native: list[Any]) -> list[ev.Skill]:
+    """Skills that are switched on, as the answer to skills/list has them, folder by folder."""
+    return [
+        ev.Skill(name=name, description=fields.text(item, "description"), path=fields.text(item, "path"))
+        for folder in native
+        for item in fields.mappings(folder, "skills")
+        if (name := fields.text(item, "name")) is not None and item.get("enabled") is not False
+    ]
+
+
+ANSWERS: Final[dict[str, Callable[[dict[str, Any]], ev.SessionStarted]]] = {
+    "model/list": lambda answer: ev.SessionStarted(models=fields.items(answer, "data")),
+    "account/read": lambda answer: ev.SessionStarted(account=fields.mapping(answer, "account")),
+    "mcpServerStatus/list": lambda answer: ev.SessionStarted(
+        mcp_servers=servers_of(fields.items(answer, "data"))
+    ),
+    "skills/list": lambda answer: ev.SessionStarted(skills=skills_of(fields.items(answer, "data"))),
+}
+"""What the answers to questions about Codex say of a session."""
+
+
 _LIMITS: Final = frozenset(("contextWindowExceeded", "sessionBudgetExceeded"))
 _REFUSALS: Final = frozenset(("cyberPolicy", "misalignmentPolicyViolation"))
 

@@ -39,6 +39,16 @@ OPTIONS: Final = (
 """What SetOption can set, beside `title`: the fields of thread/settings/update."""
 
 
+FACTS: Final = {
+    "models": "model/list",
+    "account": "account/read",
+    "rate_limit": "account/rateLimits/read",
+    "mcp_servers": "mcpServerStatus/list",
+    "skills": "skills/list",
+}
+"""What Refresh can ask for, and by which request."""
+
+
 def mode_settings(mode: str, model: str | None) -> dict[str, Any]:
     """The settings that are a mode: approval and sandbox policy, or the collaboration mode (plan,
     default)."""
