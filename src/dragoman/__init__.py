@@ -23,15 +23,19 @@ if TYPE_CHECKING:
     from dragoman._model.commands import (
         Answer,
         AnswerQuestion,
+        ArchiveSession,
         Close,
         Command,
         Compact,
+        DeleteSession,
         Fact,
         Fork,
         Interrupt,
+        ListSessions,
         OpenSession,
         Prompt,
         Refresh,
+        RenameSession,
         Reply,
         Response,
         SetMode,
@@ -128,6 +132,7 @@ if TYPE_CHECKING:
     from dragoman._model.facts import Account, Model
     from dragoman._model.frames import Exit, Frame, Launch
     from dragoman._model.result import Result
+    from dragoman._model.sessions import LATEST, SessionInfo
     from dragoman._model.usage import ModelUsage, Usage
     from dragoman._policy.permission import PermissionRequest
     from dragoman._projections.published import Profile, Projector, projector
@@ -148,7 +153,15 @@ if TYPE_CHECKING:
     from dragoman._runtime.streams import DoneStream, EventStream, ViewStream
     from dragoman._wire.event_json import decode, encode
     from dragoman._wire.jsontext import Invalid
-    from dragoman.api import ask, connect, open
+    from dragoman.api import (
+        archive_session,
+        ask,
+        connect,
+        delete_session,
+        list_sessions,
+        open,
+        rename_session,
+    )
 
 __all__ = [
     "Account",
@@ -162,6 +175,7 @@ __all__ = [
     "Approve",
     "ApproveHandler",
     "ApproveReply",
+    "ArchiveSession",
     "AudioBlock",
     "Auth",
     "Block",
@@ -173,6 +187,7 @@ __all__ = [
     "Connection",
     "ContentBlock",
     "ContextCompacted",
+    "DeleteSession",
     "Delta",
     "Denial",
     "DiffBlock",
@@ -197,9 +212,11 @@ __all__ = [
     "Invalid",
     "JsonBlock",
     "LATER",
+    "LATEST",
     "Later",
     "Launch",
     "LimitReached",
+    "ListSessions",
     "Location",
     "LoginRequired",
     "McpServer",
@@ -232,6 +249,7 @@ __all__ = [
     "RateLimit",
     "RecordingError",
     "Refresh",
+    "RenameSession",
     "Reply",
     "ResourceBlock",
     "ResourceLinkBlock",
@@ -246,6 +264,7 @@ __all__ = [
     "Session",
     "SessionCommands",
     "SessionConfig",
+    "SessionInfo",
     "SessionMode",
     "SessionNotFound",
     "SessionOptions",
@@ -279,15 +298,19 @@ __all__ = [
     "UsageUpdated",
     "ViewStream",
     "__version__",
+    "archive_session",
     "ask",
     "blocking",
     "connect",
     "convert",
     "decode",
+    "delete_session",
     "encode",
+    "list_sessions",
     "open",
     "permission_listener",
     "projector",
+    "rename_session",
 ]
 
 _HOMES = (
@@ -301,6 +324,7 @@ _HOMES = (
     "dragoman._model.config",
     "dragoman._model.capabilities",
     "dragoman._model.result",
+    "dragoman._model.sessions",
     "dragoman._wire.jsontext",
     "dragoman._wire.event_json",
     "dragoman._files.convert",

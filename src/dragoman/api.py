@@ -3,21 +3,26 @@
 import logging
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from secrets import token_hex
-from typing import Any, Unpack
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Unpack
 
+from anyio import to_thread
 from msgspec import structs
 
 from dragoman._agents.agent import Agent, environment
-from dragoman._files import images
+from dragoman._files import images, stores
 from dragoman._files.recording import RecordingWriter, is_passage
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, Options, SessionConfig, checked, configured, did_you_mean
 from dragoman._model.content import ImageBlock
-from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
+from dragoman._model.errors import DragomanError, SpawnFailed, Unsupported, UsageError
 from dragoman._model.events import AnyEvent, FileChanged
 from dragoman._model.result import NEVER_BEGAN, Result, Verdict
+from dragoman._model.sessions import SessionInfo, newest_first
 from dragoman._policy import prices, rulebook, trust
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
@@ -30,7 +35,16 @@ from dragoman._runtime.run import FrameSink
 from dragoman._runtime.session import Session
 from dragoman._wire.redaction import Redactor, secrets_in
 
-__all__ = ["Result", "ask", "connect", "open"]
+__all__ = [
+    "Result",
+    "archive_session",
+    "ask",
+    "connect",
+    "delete_session",
+    "list_sessions",
+    "open",
+    "rename_session",
+]
 
 _log = logging.getLogger("dragoman")
 _told: set[tuple[str, str]] = set()
@@ -125,6 +139,104 @@ async def ask(
     ) as session:
         events = [event async for event in session.events()]
     return _result(events, session, check)
+
+
+# --- sessions that need not be open --------------------------------------------------------------------------
+
+USUAL: Final = ("claude", "codex", "gemini")
+"""Whose sessions are listed where no agent is named."""
+
+
+async def list_sessions(
+    agent: str | Agent | SessionConfig | None = None,
+    *,
+    archived: bool = False,
+    limit: int | None = None,
+    **options: Unpack[Options],
+) -> list[SessionInfo]:
+    """The sessions that an agent keeps, newest first: those of the folder `cwd`, or all; with `archived` those that were
+    put away; no more than `limit`. Without an agent: those of Claude Code, Codex and Gemini CLI, as far as they are here;
+    one that fails is warned of.
+
+    Claude Code and Gemini CLI are not started: their files are read. Codex and agents that speak ACP are asked. The
+    options are those of `open`. Raises Unsupported for an agent that does not list its sessions, and what `connect`
+    raises.
+    """
+    limit = checked("max_turns", limit, called="limit")
+    if agent is not None:
+        return await _listed(agent, archived, limit, options)
+    found: list[SessionInfo] = []
+    for name in USUAL:
+        try:
+            if _is_here(_known(name), configured(name, options)):
+                found += await _listed(name, archived, limit, options)
+        except DragomanError as error:
+            _log.warning("the sessions of %s are not listed: %s", name, error.message)
+    return newest_first(found)[:limit]
+
+
+async def archive_session(
+    agent: str | Agent | SessionConfig, session: str, *, archived: bool = True, **options: Unpack[Options]
+) -> None:
+    """Put a session of an agent away, or back with `archived` False. It is named by its id, or by the beginning of it.
+    Raises Unsupported if the agent cannot do that, SessionNotFound if it has no such session."""
+    async with _aside(agent, options) as connection:
+        await connection.archive_session(session, archived=archived)
+
+
+async def delete_session(
+    agent: str | Agent | SessionConfig, session: str, **options: Unpack[Options]
+) -> None:
+    """Delete a session of an agent for good. As `archive_session`."""
+    async with _aside(agent, options) as connection:
+        await connection.delete_session(session)
+
+
+async def rename_session(
+    agent: str | Agent | SessionConfig, session: str, title: str, **options: Unpack[Options]
+) -> None:
+    """Give a session of an agent a title. As `archive_session`."""
+    async with _aside(agent, options) as connection:
+        await connection.rename_session(session, title)
+
+
+async def _listed(
+    agent: str | Agent | SessionConfig, archived: bool, limit: int | None, options: Mapping[str, Any]
+) -> list[SessionInfo]:
+    config = configured(agent.name if isinstance(agent, Agent) else agent, options)
+    record = agent if isinstance(agent, Agent) else _known(config.agent)
+    asked = Capability.LIST_SESSIONS in record.capabilities
+    if asked and (record.store is None or archived or _is_installed(record, config)):
+        async with _aside(agent, options) as connection:
+            return await connection.list_sessions(config.cwd, archived=archived, limit=limit)
+    if record.store is None:
+        raise Unsupported(record.name, Capability.LIST_SESSIONS, "Look for them with the agent itself")
+    if not _is_here(record, config):
+        _executable(record, config)
+    folders = record.session_dirs(environment(config, record.env_prefixes))
+    read = partial(stores.sessions, record.name, record.store, folders, cwd=config.cwd, limit=limit)
+    return await to_thread.run_sync(read) if not archived else []
+
+
+def _is_here(agent: Agent, config: SessionConfig) -> bool:
+    """Whether the agent is installed, or has left sessions here."""
+    folders = agent.session_dirs(environment(config, agent.env_prefixes))
+    return any(folder.is_dir() for folder in folders) or _is_installed(agent, config)
+
+
+def _is_installed(agent: Agent, config: SessionConfig) -> bool:
+    try:
+        return bool(_executable(agent, config))
+    except SpawnFailed:
+        return False
+
+
+@asynccontextmanager
+async def _aside(agent: str | Agent | SessionConfig, options: Mapping[str, Any]) -> AsyncIterator[Connection]:
+    """A process of the agent in a folder of its own, where no project takes part."""
+    with TemporaryDirectory(prefix="dragoman-") as folder:
+        async with connect(agent, **{**options, "cwd": folder, "trusted": False}) as connection:
+            yield connection
 
 
 def _config_and_connection(

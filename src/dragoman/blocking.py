@@ -24,6 +24,7 @@ from dragoman._model.config import Approve, Options, SessionConfig
 from dragoman._model.content import ContentBlock
 from dragoman._model.events import AnyEvent, CommandEnded, McpServer, RunEnded
 from dragoman._model.frames import Exit, StopReason
+from dragoman._model.sessions import SessionInfo
 from dragoman._projections.published import Profile
 from dragoman._runtime.connection import Connection
 from dragoman._runtime.facts import Facts
@@ -37,9 +38,13 @@ __all__ = [
     "BlockingSession",
     "BlockingStream",
     "BlockingView",
+    "archive_session",
     "ask",
     "connect",
+    "delete_session",
+    "list_sessions",
     "open",
+    "rename_session",
 ]
 
 P = ParamSpec("P")
@@ -119,6 +124,36 @@ def ask(
         **options,
     )
     return anyio.run(asking)
+
+
+def list_sessions(
+    agent: str | Agent | SessionConfig | None = None,
+    *,
+    archived: bool = False,
+    limit: int | None = None,
+    **options: Unpack[Options],
+) -> list[SessionInfo]:
+    """The sessions that an agent keeps, newest first. As `dragoman.list_sessions`."""
+    return anyio.run(partial(api.list_sessions, agent, archived=archived, limit=limit, **options))
+
+
+def archive_session(
+    agent: str | Agent | SessionConfig, session: str, *, archived: bool = True, **options: Unpack[Options]
+) -> None:
+    """Put a session of an agent away, or back. As `dragoman.archive_session`."""
+    anyio.run(partial(api.archive_session, agent, session, archived=archived, **options))
+
+
+def delete_session(agent: str | Agent | SessionConfig, session: str, **options: Unpack[Options]) -> None:
+    """Delete a session of an agent for good. As `dragoman.delete_session`."""
+    anyio.run(partial(api.delete_session, agent, session, **options))
+
+
+def rename_session(
+    agent: str | Agent | SessionConfig, session: str, title: str, **options: Unpack[Options]
+) -> None:
+    """Give a session of an agent a title. As `dragoman.rename_session`."""
+    anyio.run(partial(api.rename_session, agent, session, title, **options))
 
 
 class BlockingStream:
@@ -400,6 +435,24 @@ class BlockingConnection:
         """Open one more session, or go on with an earlier one."""
         opening = partial(self._connection.session, cwd, resume=resume, mcp_servers=mcp_servers)
         return BlockingSession(self._portal.call(opening), self._portal)
+
+    def list_sessions(
+        self, cwd: str | os.PathLike[str] | None = None, *, archived: bool = False, limit: int | None = None
+    ) -> list[SessionInfo]:
+        """The agent's sessions, newest first."""
+        return self._portal.call(partial(self._connection.list_sessions, cwd, archived=archived, limit=limit))
+
+    def archive_session(self, session: str, *, archived: bool = True) -> None:
+        """Put a session away, or back."""
+        self._portal.call(partial(self._connection.archive_session, session, archived=archived))
+
+    def delete_session(self, session: str) -> None:
+        """Delete a session for good."""
+        self._portal.call(self._connection.delete_session, session)
+
+    def rename_session(self, session: str, title: str) -> None:
+        """Give a session a title."""
+        self._portal.call(self._connection.rename_session, session, title)
 
     def events(self) -> BlockingStream:
         """All events of all sessions from now on; before the first turn, from the run's start."""

@@ -19,6 +19,7 @@ from dragoman._dialects.acp.opening import Opening
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, Sandbox, SessionConfig
 from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
+from dragoman._model.sessions import UUID
 from dragoman._policy.rules import Rule
 from dragoman._runtime.plan import LaunchPlan, MissingFiles
 from dragoman._wire.machine import StartOptions
@@ -80,6 +81,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     project_files: dict[str, str] = {}
     unheld: tuple[str, ...] = ()
     sandboxes: dict[Sandbox, str] = {}
+    session_id: str = UUID
     tested: tuple[str, ...] = ()
 
     def command_of(self, executable: str) -> list[str]:
@@ -121,6 +123,7 @@ def record(name: str) -> Agent:
         install=row.install or _install(row.command),
         login=LOGIN,
         tested_versions=row.tested,
+        session_id=row.session_id,
         native_options=NATIVE_OPTIONS,
         project_files=row.project_files,
         unheld=row.unheld,

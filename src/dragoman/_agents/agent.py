@@ -8,9 +8,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
+from dragoman._files.stores import Store
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import UsageError
+from dragoman._model.sessions import UUID
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._wire.redaction import is_secret_name
 
@@ -46,6 +48,10 @@ class Agent(Struct, frozen=True, kw_only=True):
     version_args: tuple[str, ...] = ("--version",)
     session_dirs: Callable[[Mapping[str, str]], list[Path]] = nowhere
     """Where its session files are, in a given environment."""
+    store: Store | None = None
+    """How they are read, where that can be done from outside."""
+    session_id: str = UUID
+    """What a whole session id looks like: a regular expression."""
     native_options: dict[str, str] = field(default_factory=dict)
     """The keys of SessionConfig.native that it knows, and what they do."""
     project_files: Mapping[str, str] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from dragoman._agents import claude_rules, claude_sandbox
 from dragoman._agents.agent import Agent, check_options, environment, settings_shown
 from dragoman._dialects.claude.stream import gate
 from dragoman._dialects.claude.stream.machine import ClaudeStream
+from dragoman._files import stores
 from dragoman._model.config import SessionConfig
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._wire.machine import StartOptions
@@ -186,6 +187,7 @@ AGENT = Agent(
     login="run `claude` and type /login, or set ANTHROPIC_API_KEY",
     tested_versions=("2.1.197", "2.1.325"),
     session_dirs=session_dirs,
+    store=stores.CLAUDE,
     native_options=NATIVE_OPTIONS,
     project_files={
         ".claude/settings.json": "settings and hooks",

@@ -12,7 +12,7 @@ from dragoman._agents.agent import Agent, check_options, environment, settings_s
 from dragoman._dialects import machine_for
 from dragoman._dialects.codex.app.machine import CodexApp
 from dragoman._dialects.codex.app.wording import mcp_config
-from dragoman._files import images
+from dragoman._files import images, stores
 from dragoman._model.config import Approve, Sandbox, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
 from dragoman._model.toolnames import split_mcp
@@ -303,6 +303,7 @@ AGENT = Agent(
     login="run `codex login`, or pipe a key into `codex login --with-api-key`",
     tested_versions=("0.166.0",),
     session_dirs=session_dirs,
+    store=stores.CODEX,
     native_options=NATIVE_OPTIONS,
     project_files={".codex": "settings, hooks, rules and MCP servers"},
     env_prefixes=ENV_PREFIXES,

@@ -28,6 +28,7 @@ CAPABILITIES: Final = frozenset(
         Capability.RESUME,
         Capability.COST,
         Capability.MANY_SESSIONS,
+        Capability.LIST_SESSIONS,
     )
 )
 
@@ -40,7 +41,10 @@ NATIVE_OPTIONS: Final = {
 def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     """How to start it. Whatever else was asked for, it knows one job; see testing/demo_agent.py."""
     check_options(config, "demo", NATIVE_OPTIONS)
-    options = [(f"--{name}", str(config.native[name])) for name in NATIVE_OPTIONS if name in config.native]
+    native = dict(config.native)
+    if "sessions" in native:
+        native["sessions"] = os.path.abspath(str(native["sessions"]))
+    options = [(f"--{name}", str(native[name])) for name in NATIVE_OPTIONS if name in native]
     machine = Acp(config.agent)
     opening = Opening(cwd=os.path.abspath(config.cwd or os.getcwd()), resume=config.resume, replay=True)
     return LaunchPlan(

@@ -12,7 +12,7 @@ from msgspec import structs
 from dragoman._agents import acp
 from dragoman._agents.agent import Agent, check_options, environment, settings_shown
 from dragoman._dialects import machine_for
-from dragoman._files import images
+from dragoman._files import images, stores
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
@@ -77,6 +77,8 @@ _LACKS: Final = frozenset(
         Capability.COMPACT,
         Capability.COST,
         Capability.QUESTIONS,
+        Capability.LIST_SESSIONS,
+        Capability.DELETE,
     )
 )
 """What ACP has a word for and Gemini CLI answers with "Method not found", or never says."""
@@ -231,6 +233,7 @@ AGENT = Agent(
     login="run `gemini` and choose how to log in, or set GEMINI_API_KEY",
     tested_versions=("0.61.0",),
     session_dirs=session_dirs,
+    store=stores.GEMINI,
     native_options=NATIVE_OPTIONS,
     project_files=PROJECT_FILES,
     env_prefixes=ENV_PREFIXES,

@@ -17,6 +17,10 @@ from dragoman._version import __version__
 
 COMMANDS = {
     "run": "Run an agent on a prompt and watch it work.",
+    "ls": "List the sessions that agents keep.",
+    "archive": "Put a session of an agent away, or back.",
+    "delete": "Delete a session of an agent.",
+    "rename": "Give a session of an agent a title.",
     "convert": "Turn an agent's output or session file into events.",
     "replay": "Play a recording as if it happened now.",
     "check": "Say whether what always holds, holds in a file.",

@@ -150,6 +150,42 @@ class OpenSession(Command, tag="open_session"):
     mcp_servers: dict[str, Any] = field(default_factory=dict)
 
 
+class ListSessions(Command, tag="list_sessions"):
+    """Which sessions the agent has, a page at a time; `command.ended` has them in its result, in the agent's own words."""
+
+    needs: ClassVar[Capability] = Capability.LIST_SESSIONS
+    cwd: str | None = None
+    """Only those of this folder."""
+    archived: bool = False
+    """Those that were put away, in place of the others."""
+    cursor: str | None = None
+    """Where the page begins, as the page before it says."""
+
+
+class ArchiveSession(Command, tag="archive_session"):
+    """Put the session `session` away, or back with `archived` False."""
+
+    needs: ClassVar[Capability] = Capability.ARCHIVE
+    archived: bool = True
+
+
+class DeleteSession(Command, tag="delete_session"):
+    """Delete the session `session` for good."""
+
+    needs: ClassVar[Capability] = Capability.DELETE
+
+
+class RenameSession(Command, tag="rename_session"):
+    """Give the session `session` a title."""
+
+    needs: ClassVar[Capability] = Capability.RENAME
+    title: str
+
+
+StoredSession = ListSessions | ArchiveSession | DeleteSession | RenameSession
+"""What is asked about sessions that need not be open."""
+
+
 class Close(Command, tag="close"):
     """End the session; the machine says what, if anything, must be written first."""
 

@@ -15,15 +15,25 @@ from typing import Any, Self
 
 import anyio
 from anyio.abc import TaskGroup
+from msgspec import structs
 
 from dragoman._model.capabilities import Capability
-from dragoman._model.commands import OpenSession, Prompt
+from dragoman._model.commands import (
+    ArchiveSession,
+    Command,
+    DeleteSession,
+    ListSessions,
+    OpenSession,
+    Prompt,
+    RenameSession,
+)
 from dragoman._model.config import checked
 from dragoman._model.content import ContentBlock
 from dragoman._model.errors import AgentFailed, LoginRequired, SessionNotFound, Unsupported, UsageError
 from dragoman._model.events import CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._model.result import error_class
+from dragoman._model.sessions import LATEST, SessionInfo, chosen, newest_first, remedy
 from dragoman._policy import trust
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
@@ -192,6 +202,67 @@ class Connection:
         session = self.sessions[id] = Session(self, host, id, backlog=backlog)
         return session
 
+    # --- sessions that need not be open ------------------------------------------------------------------
+
+    async def list_sessions(
+        self, cwd: str | os.PathLike[str] | None = None, *, archived: bool = False, limit: int | None = None
+    ) -> list[SessionInfo]:
+        """The agent's sessions, newest first: of a folder, or of all; with `archived` those that were put away; no more
+        than `limit`. Raises Unsupported if the agent does not list them, AgentFailed if it fails to."""
+        await self._until(lambda: self._run.ledger.ready)
+        found: dict[str, SessionInfo] = {}
+        for place in _names_of(checked("cwd", cwd)):
+            cursors: set[str | None] = set()
+            cursor: str | None = None
+            while cursor not in cursors and (limit is None or len(found) < limit):
+                cursors.add(cursor)
+                ended = await self._run.ask(ListSessions(cwd=place, archived=archived, cursor=cursor))
+                if ended is None or not ended.ok:
+                    raise self._refused(ended, "does not list its sessions")
+                page, cursor = self._run.machine.sessions_in(ended.result)
+                found.update((info.id, info) for info in page)
+                if cursor is None:
+                    break
+        return newest_first(found.values())[:limit]
+
+    async def archive_session(self, session: str, *, archived: bool = True) -> None:
+        """Put a session away, or back with `archived` False. It is named by its id or the beginning of it. Raises
+        Unsupported if the agent cannot do that, SessionNotFound if it has no such session."""
+        await self._change(session, ArchiveSession(archived=archived), archived=not archived)
+
+    async def delete_session(self, session: str) -> None:
+        """Delete a session for good. As `archive_session`."""
+        await self._change(session, DeleteSession())
+
+    async def rename_session(self, session: str, title: str) -> None:
+        """Give a session a title. As `archive_session`."""
+        await self._change(session, RenameSession(title=title))
+
+    async def _change(self, session: str, command: Command, *, archived: bool = False) -> None:
+        if command.needs not in self.capabilities:
+            raise Unsupported(self.agent, command.needs)
+        if session == LATEST:
+            raise UsageError(f"name the session by its id; {remedy(self.agent)}")
+        known = await self.list_sessions(archived=archived)
+        id = chosen(self.agent, session, known, "")
+        if self._locks is not None:
+            await self._locks.acquire(id)
+        try:
+            ended = await self._run.ask(structs.replace(command, session=id))
+        finally:
+            if self._locks is not None:
+                self._locks.release(id)
+        if ended is None or not ended.ok:
+            raise self._refused(
+                ended, f"does not {str(command.__struct_config__.tag).replace('_', ' ')} {id}"
+            )
+
+    def _refused(self, ended: CommandEnded | None, what: str) -> AgentFailed:
+        why = ended.error.message if ended is not None and ended.error is not None else "it gives no reason"
+        return AgentFailed(f"{self.agent} {what}: {why}", agent=self.agent, native=why)
+
+    # ---------------------------------------------------------------------------------------------------------
+
     def _check_trust(self, where: str) -> None:
         """What was trusted for the connection's folder is not trusted anywhere else."""
         own, plan = trust.project_of(self._where()), self._run.plan
@@ -267,3 +338,10 @@ class Connection:
         if resume is not None:
             return SessionNotFound(f"{self.agent} does not open session {resume}: {why}", agent=self.agent)
         return AgentFailed(f"{self.agent} opens no session: {why}", agent=self.agent, native=why)
+
+
+def _names_of(folder: str | None) -> list[str | None]:
+    """What an agent may call a folder: with the links on its way, or without. None stands for all folders."""
+    if folder is None:
+        return [None]
+    return list(dict.fromkeys((os.path.abspath(folder), os.path.realpath(folder))))

@@ -18,6 +18,7 @@ from dragoman._model.commands import Command, Compact, Prompt
 from dragoman._model.errors import Unsupported
 from dragoman._model.events import Event, NativeInvalid, NativeUnknown
 from dragoman._model.frames import Exit, Frame, Launch
+from dragoman._model.sessions import SessionInfo
 from dragoman._wire import note_frames
 from dragoman._wire.jsontext import Invalid, Unknown
 from dragoman._wire.ledger import Ledger
@@ -205,6 +206,10 @@ class Machine(ABC):
     def lines_for(self, command: Command) -> list[bytes]:
         """The lines that say `command`; only asked for what `capabilities` names."""
         raise Unsupported(self.agent or self.dialect, command.needs)
+
+    def sessions_in(self, result: Any) -> tuple[list[SessionInfo], str | None]:
+        """The sessions in the answer to ListSessions, and where the next page begins, if there is one."""
+        return [], None
 
     def takes_prompts(self, session: str | None) -> bool:
         """Whether a prompt can be sent now; else it is held. An agent may begin a turn of its own for a message that

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -338,6 +339,7 @@ class Agent:
             "session/new": self._new,
             "session/load": self._load,
             "session/close": self._close,
+            "session/list": self._list,
         }
 
     def serve(self) -> None:
@@ -361,7 +363,7 @@ class Agent:
         return {
             "protocolVersion": 1,
             "agentInfo": {"name": "dragoman-demo", "title": "Demo agent", "version": VERSION},
-            "agentCapabilities": {"loadSession": True, "sessionCapabilities": {"close": {}}},
+            "agentCapabilities": {"loadSession": True, "sessionCapabilities": {"close": {}, "list": {}}},
             "authMethods": [],
         }
 
@@ -383,6 +385,23 @@ class Agent:
                 update["sessionUpdate"], **{key: update[key] for key in update if key != "sessionUpdate"}
             )
         return {}
+
+    def _list(self, params: Json) -> Json:
+        """Those that are kept, newest first."""
+        files = (
+            sorted(self._store.glob("*.json"), key=_modified, reverse=True) if self._store is not None else []
+        )
+        told = [
+            {
+                "sessionId": file.stem,
+                "cwd": kept["cwd"],
+                "title": kept["title"],
+                "updatedAt": datetime.fromtimestamp(_modified(file), UTC).isoformat(),
+            }
+            for file in files
+            for kept in [json.loads(file.read_text())]
+        ]
+        return {"sessions": [one for one in told if params.get("cwd") in (None, one["cwd"])]}
 
     def _close(self, params: Json) -> Json:
         self._find(params).cancel()
@@ -411,11 +430,17 @@ class Agent:
     def _keep(self, session: Session) -> None:
         if self._store is not None:
             self._store.mkdir(parents=True, exist_ok=True)
-            (self._store / f"{session.id}.json").write_text(json.dumps(session.history))
+            title = session.history[0]["content"]["text"]
+            kept = {"cwd": str(session.folder), "title": title, "history": session.history}
+            (self._store / f"{session.id}.json").write_text(json.dumps(kept))
 
     def _kept(self, id: str) -> list[Json]:
         file = self._store / f"{id}.json" if self._store is not None and os.path.basename(id) == id else None
-        return list(json.loads(file.read_text())) if file is not None and file.is_file() else []
+        return list(json.loads(file.read_text())["history"]) if file is not None and file.is_file() else []
+
+
+def _modified(file: Path) -> float:
+    return file.stat().st_mtime
 
 
 def main() -> None:

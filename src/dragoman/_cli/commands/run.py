@@ -10,32 +10,11 @@ from typing import Any
 import click
 from msgspec import structs
 
+from dragoman._cli.terminal.agent_options import EXTRA, WithExtraArgs, pairs, value_of
 from dragoman._cli.terminal.view_options import Viewer, extended_option, profile_option
 from dragoman._cli.terminal.visible import visible
 from dragoman._model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
 from dragoman._projections.published import VIEWS, Profile
-
-EXTRA = "extra_args"
-
-
-class WithExtraArgs(click.Command):
-    """What follows `--` is for the agent, word by word."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if "--" in args:
-            border = args.index("--")
-            args, ctx.meta[EXTRA] = args[:border], args[border + 1 :]
-        return super().parse_args(ctx, args)
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return [*super().collect_usage_pieces(ctx), "[-- AGENT ARGS...]"]
-
-
-def _pair(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
-    for value in values:
-        if not value.partition("=")[0] or "=" not in value:
-            raise click.BadParameter(f"{value!r} is not KEY=VALUE")
-    return dict(value.split("=", 1) for value in values)
 
 
 def _json_object(ctx: click.Context, param: click.Parameter, file: str | None) -> dict[str, Any] | None:
@@ -136,7 +115,7 @@ FILE = click.Path(dir_okay=False)
 @click.option("--dialect", help="Which of its languages it shall speak.")
 @click.option("--executable", metavar="PATH", help="The program, if not the agent's own on PATH.")
 @click.option(
-    "--env", multiple=True, callback=_pair, metavar="KEY=VALUE", help="Set for the agent. Repeatable."
+    "--env", multiple=True, callback=pairs, metavar="KEY=VALUE", help="Set for the agent. Repeatable."
 )
 @click.option("--clean-env", is_flag=True, help="The agent sees what --env sets and nothing else.")
 @click.option("--all-env", is_flag=True, help="The agent sees all variables, not only what is meant for it.")
@@ -144,7 +123,7 @@ FILE = click.Path(dir_okay=False)
     "--option",
     "native",
     multiple=True,
-    callback=_pair,
+    callback=pairs,
     metavar="KEY=VALUE",
     help="An option only this agent has; VALUE is JSON or text. Repeatable.",
 )
@@ -188,7 +167,7 @@ def command(
     config = SessionConfig(
         prompt=_read(prompt),
         mcp_servers=_servers(mcp_config),
-        native={key: _value(text) for key, text in native.items()},
+        native={key: value_of(text) for key, text in native.items()},
         inherit_env="known" if clean_env == all_env else all_env,
         extra_args=ctx.meta.get(EXTRA, []),
         **given,
@@ -286,10 +265,3 @@ def _servers(config: dict[str, Any] | None) -> dict[str, Any]:
     if not isinstance(servers, dict):
         raise click.UsageError('--mcp-config: "mcpServers" is no JSON object.')
     return servers
-
-
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text

@@ -1,7 +1,8 @@
 """How numbers, times, paths, questions and answers are put for a person."""
 
 import os
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
 from dragoman._model import events as ev
 
@@ -19,6 +20,19 @@ def duration(seconds: float) -> str:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s"
+
+
+_SPANS: Final = ((60, 1, "min"), (24 * 60, 60, "h"), (14 * 24 * 60, 24 * 60, "d"))
+"""Minutes below which a time is told in this unit, and how many minutes that has."""
+
+
+def ago(time: datetime | None, now: datetime) -> str:
+    """How long ago that was, or the date; a dash if it is not known."""
+    if time is None:
+        return "-"
+    minutes = int((now - time).total_seconds() // 60)
+    spans = (f"{minutes // size} {unit} ago" for border, size, unit in _SPANS if 0 <= minutes < border)
+    return next(spans, f"{time.astimezone():%Y-%m-%d}")
 
 
 def spent(event: ev.TurnEnded) -> list[str]:

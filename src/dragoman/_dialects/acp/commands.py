@@ -1,6 +1,6 @@
 """What we ask of an agent, as lines. What it cannot do is said before anything is sent."""
 
-from typing import Any
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -12,6 +12,9 @@ from dragoman._dialects.acp.sessions import Session
 from dragoman._model import commands as c
 from dragoman._model.capabilities import Capability
 from dragoman._model.errors import Unsupported
+
+_STORED: Final = {c.ListSessions: "list", c.DeleteSession: "delete"}
+"""What is asked about sessions that need not be open, and what the agent's capabilities call it."""
 
 
 class Commands:
@@ -37,6 +40,10 @@ class Commands:
             agreement = self._connection.agreement
             if agreement.settled and not opening.can_resume(agreement):
                 raise self._unsupported(Capability.RESUME)
+        elif isinstance(command, (c.ListSessions, c.DeleteSession)):
+            agreement, method = self._connection.agreement, _STORED[type(command)]
+            if agreement.settled and not opening.can(agreement, method):
+                raise self._unsupported(command.needs, f"Its initialize does not offer session/{method}")
 
     def lines(self, command: c.Command) -> list[bytes]:
         if isinstance(command, c.Answer):
@@ -81,6 +88,11 @@ class Commands:
     def _ask(self, command: c.Command) -> opening.Ask:
         """Method and params of the request that a command becomes."""
         agreement = self._connection.agreement
+        if isinstance(command, c.ListSessions):
+            asked = {"cwd": command.cwd, "cursor": command.cursor}
+            return "session/list", {name: value for name, value in asked.items() if value is not None}
+        if isinstance(command, c.DeleteSession):
+            return "session/delete", {"sessionId": command.session}
         if isinstance(command, c.OpenSession):
             servers = {**self.opening.mcp_servers, **command.mcp_servers}
             wanted = structs.replace(
@@ -103,7 +115,7 @@ class Commands:
         if isinstance(command, c.SetOption):
             option = opening.known_option(session, command.option)
             return opening.set_option(session, option, command.value, agreement.version)
-        if isinstance(command, c.Fork) and opening.can_fork(agreement):
+        if isinstance(command, c.Fork) and opening.can(agreement, "fork"):
             return self._copy(session)
         raise self._unsupported(command.needs)
 
@@ -136,7 +148,7 @@ class Commands:
     def _close(self, command: c.Close) -> list[bytes]:
         """session/close for the session of the command, or for all sessions."""
         connection = self._connection
-        if not opening.can_close(connection.agreement):
+        if not opening.can(connection.agreement, "close"):
             return []
         sessions = [session for session in connection.sessions.values() if session.started]
         wanted = [session.id for session in sessions if command.session in (None, session.id)]

@@ -18,6 +18,7 @@ from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
 from dragoman._model.errors import UsageError
 from dragoman._model.frames import Exit, Launch
+from dragoman._model.sessions import SessionInfo
 from dragoman._wire import fields
 from dragoman._wire.jsonrpc import Incoming, Notification, Request, Response
 from dragoman._wire.machine import Machine
@@ -29,6 +30,8 @@ _COMMANDS: Final = {
     "session/set_model": "set_model",
     "session/set_config_option": "set_option",
     "session/close": "close",
+    "session/list": "list_sessions",
+    "session/delete": "delete_session",
     "auth/login": "authenticate",
     "auth/logout": "logout",
 }
@@ -53,6 +56,8 @@ class Acp(Machine):
         Capability.OUTPUT_SCHEMA,
         Capability.MAX_TURNS,
         Capability.MAX_COST,
+        Capability.ARCHIVE,
+        Capability.RENAME,
     }
     awaited: ClassVar[tuple[type[c.Command], ...]] = (
         c.SetMode,
@@ -60,6 +65,8 @@ class Acp(Machine):
         c.SetOption,
         c.OpenSession,
         c.Fork,
+        c.ListSessions,
+        c.DeleteSession,
     )
 
     def __init__(self, agent: str = "") -> None:
@@ -286,6 +293,9 @@ class Acp(Machine):
                 command = structs.replace(command, session=session.id)
         return super().send(command)
 
+    def sessions_in(self, result: Any) -> tuple[list[SessionInfo], str | None]:
+        return t.sessions_in(self.agent, result)
+
     def lines_for(self, command: c.Command) -> list[bytes]:
         if self._too_early(command):
             self._later.append(command)
@@ -293,7 +303,7 @@ class Acp(Machine):
         return self._commands.lines(command)
 
     def _too_early(self, command: c.Command) -> bool:
-        if isinstance(command, c.OpenSession):
+        if isinstance(command, (c.OpenSession, c.ListSessions, c.DeleteSession)):
             return not self._connection.agreement.settled
         nobody = command.session is None and self._connection.first is None
         return nobody and isinstance(command, _ABOUT_A_SESSION) and self._handshake.lost_reason is None

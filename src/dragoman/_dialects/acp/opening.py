@@ -92,26 +92,24 @@ def session(opening: Opening, agreement: Agreement) -> Ask:
     return "session/load" if noisily and (opening.replay or not quietly) else "session/resume", params
 
 
+_BASELINE: Final = ("list", "resume", "close")
+"""What every agent of protocol 2 can do with sessions."""
+
+
+def can(agreement: Agreement, what: str) -> bool:
+    """Whether the agent has session/`what`, by the name that its capabilities have for it."""
+    if agreement.version >= 2 and what in _BASELINE:
+        return True
+    return agreement.offers("sessionCapabilities", what) or agreement.offers("session", what)
+
+
 def can_resume(agreement: Agreement) -> bool:
-    """Whether the agent can resume sessions; every agent of protocol 2 can."""
-    offered = agreement.offers("loadSession") or agreement.offers("sessionCapabilities", "resume")
-    return agreement.version >= 2 or offered
-
-
-def can_fork(agreement: Agreement) -> bool:
-    return agreement.offers("sessionCapabilities", "fork") or agreement.offers("session", "fork")
+    return agreement.offers("loadSession") or can(agreement, "resume")
 
 
 def can_add_directories(agreement: Agreement) -> bool:
     """Whether the agent takes `additionalDirectories`."""
-    return agreement.offers("sessionCapabilities", "additionalDirectories") or agreement.offers(
-        "session", "additionalDirectories"
-    )
-
-
-def can_close(agreement: Agreement) -> bool:
-    """Whether the agent can close sessions; every agent of protocol 2 can."""
-    return agreement.version >= 2 or agreement.offers("sessionCapabilities", "close")
+    return can(agreement, "additionalDirectories")
 
 
 def _server(name: str, native: Any, version: int) -> dict[str, Any]:

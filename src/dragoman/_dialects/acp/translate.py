@@ -1,6 +1,7 @@
 """What single messages mean, where no memory is needed: stateless and total."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from msgspec import Struct, field
@@ -8,6 +9,7 @@ from msgspec import Struct, field
 from dragoman._dialects.acp import messages as m
 from dragoman._model import events as ev
 from dragoman._model.errors import ErrorKind
+from dragoman._model.sessions import SessionInfo
 from dragoman._wire import fields
 from dragoman._wire.content import text_of_content
 from dragoman._wire.jsonrpc import INTERNAL_ERROR, RpcError
@@ -214,3 +216,30 @@ def options_of(native: Any) -> list[ev.PermissionOption]:
         for id, item in found
         if id is not None
     ]
+
+
+# --- sessions that are kept ----------------------------------------------------------------------------------
+
+
+def sessions_in(agent: str, result: Any) -> tuple[list[SessionInfo], str | None]:
+    """The sessions in the answer to session/list, and its nextCursor."""
+    infos = [
+        SessionInfo(
+            agent=agent,
+            id=id,
+            title=fields.text(session, "title") or None,
+            cwd=fields.text(session, "cwd"),
+            updated=_time(fields.text(session, "updatedAt")),
+        )
+        for session in fields.mappings(result, "sessions")
+        if (id := fields.text(session, "sessionId"))
+    ]
+    return infos, fields.text(result, "nextCursor")
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

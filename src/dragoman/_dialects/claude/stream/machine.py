@@ -27,6 +27,10 @@ class ClaudeStream(Machine):
     capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
         Capability.LIVE_FORK,
         Capability.MANY_SESSIONS,
+        Capability.LIST_SESSIONS,
+        Capability.ARCHIVE,
+        Capability.DELETE,
+        Capability.RENAME,
     }
     awaited: ClassVar[tuple[type[c.Command], ...]] = (
         c.Interrupt,

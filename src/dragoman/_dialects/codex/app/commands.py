@@ -31,6 +31,8 @@ class Commands:
             return self._interrupt(command)
         if isinstance(command, c.OpenSession):
             return [self._open(command)]
+        if isinstance(command, c.StoredSession):
+            return [self._peer.request(*wording.about_stored(command), id=command.id)]
         if self._threads.main is None and command.session is None and not isinstance(command, c.Steer):
             self._until_open.append(command)
             return []

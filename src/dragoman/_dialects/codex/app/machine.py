@@ -17,6 +17,7 @@ from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Launch
+from dragoman._model.sessions import SessionInfo
 from dragoman._version import __version__
 from dragoman._wire import fields, jsonrpc
 from dragoman._wire.machine import Machine
@@ -38,6 +39,10 @@ _COMMANDS: Final = {
     "thread/start": "open_session",
     "thread/resume": "open_session",
     "thread/unsubscribe": "close",
+    "thread/list": "list_sessions",
+    "thread/archive": "archive_session",
+    "thread/unarchive": "archive_session",
+    "thread/delete": "delete_session",
 }
 """What requests are called as commands; others go by their method."""
 _MODES: Final = frozenset(("approvalPolicy", "sandboxPolicy", "collaborationMode"))
@@ -74,6 +79,10 @@ class CodexApp(Machine):
         c.Compact,
         c.Fork,
         c.OpenSession,
+        c.ListSessions,
+        c.ArchiveSession,
+        c.DeleteSession,
+        c.RenameSession,
     )
 
     def __init__(self, agent: str = "codex") -> None:
@@ -352,6 +361,9 @@ class CodexApp(Machine):
         self.ledger.put(event)
         if response.method is not None and isinstance(result, dict):
             self._facts.on_answer(response.method, fields.as_mapping(response.params), result)
+
+    def sessions_in(self, result: Any) -> tuple[list[SessionInfo], str | None]:
+        return translate.sessions_in(self.agent, result)
 
     # --- commands ----------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from dragoman._dialects.codex.app import items as i
@@ -9,6 +10,7 @@ from dragoman._dialects.codex.app import messages as m
 from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
 from dragoman._model.events import Event
+from dragoman._model.sessions import SessionInfo
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
 
@@ -170,6 +172,35 @@ def transcript(params: m.TextNews) -> list[Event]:
     """The message of a realtime conversation."""
     role: Any = "user" if params.role == "user" else "assistant"
     return [ev.Message(role=role, text=params.text or "")]
+
+
+def sessions_in(agent: str, result: Any) -> tuple[list[SessionInfo], str | None]:
+    """The threads in the answer to thread/list, and its nextCursor. Codex keeps seconds only: of two threads the one with
+    the later id (UUIDv7) is the later."""
+    threads = [thread for thread in fields.mappings(result, "data") if fields.text(thread, "id")]
+    threads.sort(key=lambda thread: fields.text(thread, "id") or "", reverse=True)
+    infos = [
+        SessionInfo(
+            agent=agent,
+            id=fields.text(thread, "id") or "",
+            title=fields.text(thread, "name") or None,
+            prompt=fields.text(thread, "preview") or None,
+            cwd=fields.text(thread, "cwd"),
+            created=_time(fields.number(thread, "createdAt")),
+            updated=_time(fields.number(thread, "updatedAt", "createdAt")),
+            model=fields.text(thread, "model"),
+            archived="archived_sessions" in (fields.text(thread, "path") or ""),
+        )
+        for thread in threads
+    ]
+    return infos, fields.text(result, "nextCursor")
+
+
+def _time(seconds: float | None) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(seconds, UTC) if seconds is not None else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 SIMPLE: Final[dict[str, Callable[[Any], list[Event]]]] = {

@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from dragoman._model import commands as c
 from dragoman._model.content import (
     AudioBlock,
     ContentBlock,
@@ -63,6 +64,32 @@ def option_settings(option: str, value: Any) -> dict[str, Any]:
     if option not in OPTIONS:
         raise UsageError(f"codex has no option {option!r}; it has: {', '.join((*OPTIONS, 'title'))}")
     return {option: value}
+
+
+_SOURCES: Final = ("cli", "vscode", "exec", "appServer", "unknown")
+"""Whose threads are listed: all but those of subagents. If nothing is said, those of `codex exec` are left out."""
+PAGE: Final = 100
+"""How many threads are asked for at once."""
+
+
+def about_stored(command: c.StoredSession) -> tuple[str, dict[str, Any]]:
+    """Method and params of what is asked about threads that need not be loaded."""
+    thread = {"threadId": command.session}
+    if isinstance(command, c.ArchiveSession):
+        return "thread/archive" if command.archived else "thread/unarchive", thread
+    if isinstance(command, c.DeleteSession):
+        return "thread/delete", thread
+    if isinstance(command, c.RenameSession):
+        return "thread/name/set", {**thread, "name": command.title}
+    params: dict[str, Any] = {
+        "sortKey": "updated_at",
+        "limit": PAGE,
+        "sourceKinds": list(_SOURCES),
+        "modelProviders": [],
+        "archived": command.archived,
+    }
+    params |= {"cwd": command.cwd} if command.cwd is not None else {}
+    return "thread/list", params | ({"cursor": command.cursor} if command.cursor is not None else {})
 
 
 def input_of(text: str, blocks: list[ContentBlock]) -> list[dict[str, Any]]:
