@@ -170,25 +170,6 @@ async def test_fork_while_it_runs(agent: Pinned) -> None:
         assert {started.session for started in run.events.of(SessionStarted)} == {run.session.id, copy}
 
 
-@by("claude", "codex", "gemini", "codex-acp")
-async def test_resume_of_an_unknown_session(agent: Pinned) -> None:
-    nobody = NOBODY[agent.name]
-    async with agent.open(["Never said."], resume=nobody) as run:
-        said = await run.turn("Go on.")
-        assert run.model.requests_of("main") == []
-    assert said.ended.outcome == "failed"
-    assert said.ended.error is not None
-    assert run.events.one(RunEnded).outcome == "failed"
-    if agent.name in ACP_AGENTS:
-        assert said.ended.reason == "no session could be opened"
-    else:
-        assert nobody in said.ended.error.message
-    if agent.name == "claude":
-        assert "No conversation found" in said.ended.error.message
-    if agent.name == "codex":
-        assert on_disk(agent) == {}
-
-
 # --- side by side --------------------------------------------------------------------------------------------
 
 

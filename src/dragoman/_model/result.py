@@ -31,6 +31,7 @@ from dragoman._model.events import (
     ToolEnded,
     TurnEnded,
 )
+from dragoman._model.sessions import remedy
 from dragoman._model.usage import Usage
 
 
@@ -82,6 +83,7 @@ _WHAT: Final[dict[ErrorKind | None, str]] = {
     "processExitError": "exited before it was done",
     "jsonParseError": "wrote nothing that is JSON",
     "protocolError": "does not keep to its protocol",
+    "sessionNotFound": "does not open the session",
     "loginRequired": "is not logged in, or its key is not accepted",
 }
 
@@ -130,10 +132,11 @@ class Verdict:
         """What went wrong, by its kind; None for a turn that completed, in a run that was in time."""
         turn, run = self.turn, self.run
         late = run is not None and run.outcome == "timeout"
-        if turn is not None and turn.outcome == "completed" and not late:
+        astray = self._refusal is not None and self._refusal.kind == "sessionNotFound"
+        if turn is not None and turn.outcome == "completed" and not late and not astray:
             return None
         said = turn.error if turn is not None else None
-        if said is None and (turn is None or turn.synthesized) and self._refusal is not None:
+        if said is None and (turn is None or turn.synthesized or astray) and self._refusal is not None:
             said = ErrorInfo(message=self._refusal.message, code=self._refusal.code, kind=self._refusal.kind)
         kind = "timeout" if late else self._kind(said)
         if said is not None:
@@ -180,9 +183,9 @@ class Verdict:
             _WHAT.get(error.kind)
             or f"did not finish ({self.turn.outcome if self.turn else 'it never began'})"
         )
-        remedy = f"; {login}" if error.kind == "loginRequired" and login else ""
+        how = {"loginRequired": login, "sessionNotFound": remedy(agent)}.get(error.kind or "")
         return error_class(error.kind)(
-            f"{agent} {what}: {error.message}{remedy}",
+            f"{agent} {what}: {error.message}{'; ' + how if how else ''}",
             agent=agent,
             exit_code=self.run.exit_code if self.run is not None else None,
             native=self.run.stderr_tail if self.run is not None else None,

@@ -44,6 +44,7 @@ from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.process import stopping
 from dragoman._runtime.process.timeouts import watch
 from dragoman._runtime.requests import Handlers, Requests
+from dragoman._runtime.resuming import ResumeWatch
 from dragoman._runtime.run import FrameSink, Run
 from dragoman._runtime.session import Session
 from dragoman._runtime.streams import Backlog, EventStream
@@ -73,6 +74,7 @@ class Connection:
         """Keeps other runs away from them."""
         self._backlog = Backlog()
         self._limits = LimitWatch(limits) if limits else None
+        self._resuming = ResumeWatch() if plan.resume is not None and plan.one_shot else None
         self._timeouts = partial(watch, self._run, self._run.busy, self.stop, timeout, idle_timeout)
         self._group: TaskGroup | None = None
 
@@ -109,6 +111,8 @@ class Connection:
         self._run.fanout.add(self._backlog)
         if self._limits is not None:
             self._run.fanout.add(self._limits)
+        if self._resuming is not None:
+            self._run.fanout.add(self._resuming)
         await self._wait_for_session()
         self._run.start()
         self._group = anyio.create_task_group()
@@ -131,6 +135,8 @@ class Connection:
             tasks.start_soon(self._timeouts)
             if self._limits is not None:
                 tasks.start_soon(self._limits.watch, self.stop)
+            if self._resuming is not None:
+                tasks.start_soon(self._resuming.watch, self.stop)
             tasks.start_soon(stopping.see_off, self._run)
 
     async def __aexit__(
@@ -331,12 +337,12 @@ class Connection:
         error = ended.error if ended is not None else None
         why = error.message if error is not None else "it names no session"
         if error is not None and error.kind == "loginRequired":
-            remedy = f"; {login}" if (login := self._run.plan.login) else ""
-            return LoginRequired(
-                f"{self.agent} is not logged in: {why}{remedy}", agent=self.agent, native=why
-            )
+            how = f"; {login}" if (login := self._run.plan.login) else ""
+            return LoginRequired(f"{self.agent} is not logged in: {why}{how}", agent=self.agent, native=why)
         if resume is not None:
-            return SessionNotFound(f"{self.agent} does not open session {resume}: {why}", agent=self.agent)
+            return SessionNotFound(
+                f"{self.agent} does not open session {resume}: {why}; {remedy(self.agent)}", agent=self.agent
+            )
         return AgentFailed(f"{self.agent} opens no session: {why}", agent=self.agent, native=why)
 
 

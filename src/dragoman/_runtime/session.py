@@ -19,9 +19,10 @@ from dragoman._model.capabilities import Capability
 from dragoman._model.commands import FACTS, Answer, AnswerQuestion, Command, Fact, Prompt, Reply, Response
 from dragoman._model.config import APPROVE_MODES, Approve, did_you_mean
 from dragoman._model.content import ContentBlock
-from dragoman._model.errors import AgentFailed, DragomanError, Unsupported, UsageError
-from dragoman._model.events import CommandEnded, McpServer, RunEnded
+from dragoman._model.errors import AgentFailed, DragomanError, SessionNotFound, Unsupported, UsageError
+from dragoman._model.events import CommandEnded, McpServer, RunEnded, TurnEnded
 from dragoman._model.frames import Exit, StopReason
+from dragoman._model.sessions import remedy
 from dragoman._projections import published
 from dragoman._projections.published import Profile
 from dragoman._runtime.facts import Facts
@@ -75,6 +76,8 @@ class Session(Facts):
         self._once = once
         """It ends when the first prompt is done."""
         self._closed = False
+        self._lost: str | None = None
+        """Why the agent does not open the session that it was to go on with."""
         self._backlog = backlog or connection._backlog
         self._fanout = self._run.fanout
         if id is not None:
@@ -193,10 +196,13 @@ class Session(Facts):
         """Send a prompt; iterate over the events of the turn that takes it, to its turn.ended.
 
         It is sent at once. While another turn is open it is held, and its turn begins after that one. Leaving
-        the iteration early leaves the turn at work; `interrupt` stops it.
+        the iteration early leaves the turn at work; `interrupt` stops it. Its end raises SessionNotFound if the agent did
+        not open the session that it was to go on with.
         """
+        if self._lost is not None:
+            raise SessionNotFound(self._lost, agent=self.agent)
         run, id = self._run, self._run.next_id()
-        stream = TurnStream(lambda: run.machine.turn_of(id), self._missed_turn_error)
+        stream = TurnStream(lambda: run.machine.turn_of(id), self._missed_turn_error, self._turn_error)
         self._fanout.add(stream)
         self._backlog.on_prompt()
         self._connection._backlog.on_prompt()
@@ -237,6 +243,14 @@ class Session(Facts):
         if self._closed and self._run.exit is None:
             return UsageError("the session was closed before the turn began")
         return self._run.exit_error("the turn began")
+
+    def _turn_error(self, ended: TurnEnded) -> DragomanError | None:
+        """What the listener of a turn must hear at its end: that it was not one of the session that was asked for."""
+        if ended.error is None or ended.error.kind != "sessionNotFound":
+            return None
+        why, wanted = ended.error.message, self._run.plan.resume
+        self._lost = f"{self.agent} does not open session {wanted}: {why}; {remedy(self.agent)}"
+        return SessionNotFound(self._lost, agent=self.agent)
 
     # --- asking ------------------------------------------------------------------------------------------
 

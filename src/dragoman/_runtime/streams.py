@@ -92,10 +92,16 @@ class EventStream:
 class TurnStream(EventStream):
     """The events of one turn: the one that took a certain prompt."""
 
-    def __init__(self, turn: Callable[[], int | None], missed: Callable[[], DragomanError]) -> None:
+    def __init__(
+        self,
+        turn: Callable[[], int | None],
+        missed: Callable[[], DragomanError],
+        failed: Callable[[TurnEnded], DragomanError | None] = lambda ended: None,
+    ) -> None:
         super().__init__()
         self._find_turn = turn
         self._missed = missed
+        self._failed = failed
         self._turn: int | None = None
 
     def put(self, batch: Sequence[AnyEvent]) -> None:
@@ -106,6 +112,7 @@ class TurnStream(EventStream):
         mine = [event for event in batch if event.turn == self._turn]
         for place, event in enumerate(mine):
             if type(event) is TurnEnded:
+                self._error = self._failed(event)
                 super().put(mine[: place + 1])
                 super().end()
                 return

@@ -106,7 +106,7 @@ class ClaudeAdapter(ProtocolAdapter):
 
     agent = "claude"
     dialect = "claude_stream"
-    last_lines = frozenset(("result",))
+    last_lines: ClassVar[frozenset[str]] = frozenset(("result",))
 
     _MODES: ClassVar = {
         ApprovalMode.ask: ["--permission-mode", "default"],
@@ -138,7 +138,7 @@ class CodexAdapter(ProtocolAdapter):
 
     agent = "codex"
     dialect = "codex_exec"
-    last_lines = frozenset(("turn.failed",))
+    last_lines: ClassVar[frozenset[str]] = frozenset(("turn.failed",))
 
     def build_args(self, config: SessionConfig) -> list[str]:
         return self._planned(config)
@@ -149,7 +149,7 @@ class GeminiAdapter(ProtocolAdapter):
 
     agent = "gemini"
     dialect = "gemini_stream"
-    last_lines = frozenset(("result",))
+    last_lines: ClassVar[frozenset[str]] = frozenset(("result",))
 
     def build_args(self, config: SessionConfig) -> list[str]:
         return self._planned(config)

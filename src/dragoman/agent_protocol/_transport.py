@@ -30,7 +30,7 @@ class MockTransport:
     """Lines that are there already; `delay` is the time in seconds before each but the first."""
 
     def __init__(self, events: Iterable[str], delay: float = 0.0) -> None:
-        self.events = list(events)
+        self.events: list[str] = list(events)
         self.delay = delay
 
     async def start(self) -> AsyncIterator[str]:
@@ -53,9 +53,9 @@ class StdioTransport:
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.executable = executable
-        self.args = list(args)
+        self.args: list[str] = list(args)
         self.working_directory = working_directory
-        self.environment = dict(environment or {})
+        self.environment: dict[str, str] = dict(environment or {})
         self._work: Background | None = None
         self._cancelled = False
 

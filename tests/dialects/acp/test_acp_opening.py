@@ -7,7 +7,7 @@ import pytest
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model import commands as c
 from dragoman._model import events as ev
-from dragoman._model.errors import Unsupported, UsageError
+from dragoman._model.errors import SessionNotFound, Unsupported, UsageError
 from tests.dialects.acp.conversation import MODES, SESSION, Conversation, chunk, update
 
 
@@ -401,3 +401,61 @@ def test_a_prompt_waits_for_a_history_that_comes_late(name: str, held: bool) -> 
         ("Eight.", False),
     ]
     talk.end(code=0)
+
+
+# --- sessions that need not be open --------------------------------------------------------------------------
+
+
+def test_another_session_than_was_asked_for_is_none() -> None:
+    talk = Conversation(Opening(cwd="/proj", resume="old")).ready(loadSession=True)
+    talk.answer({"sessionId": "new"}, to="session/load")
+    assert talk.of(ev.SessionStarted) == []
+    [error] = talk.of(ev.Error)
+    assert (error.kind, error.scope) == ("sessionNotFound", "session")
+    with pytest.raises(SessionNotFound, match="asked for session old, it opened new"):
+        talk.say(c.Prompt(text="Go on."))
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"), [(-32603, "sessionNotFound"), (-32002, "sessionNotFound"), (-32000, "loginRequired")]
+)
+def test_a_session_that_is_not_opened(code: int, kind: str) -> None:
+    talk = Conversation(Opening(cwd="/proj", resume="old")).ready(loadSession=True)
+    talk.answer(to="session/load", error={"code": code, "message": "no"})
+    assert [error.kind for error in talk.of(ev.Error)] == [kind]
+
+
+def test_a_new_session_that_is_not_opened_was_not_looked_for() -> None:
+    talk = Conversation().ready()
+    talk.answer(to="session/new", error={"code": -32603, "message": "no"})
+    assert [error.kind for error in talk.of(ev.Error)] == [None]
+
+
+def test_sessions_are_listed() -> None:
+    talk = Conversation(opens_session=False).ready(sessionCapabilities={"list": {}, "delete": {}})
+    talk.say(c.ListSessions(id="1", cwd="/proj", cursor="here"))
+    assert talk.sent[-1]["params"] == {"cwd": "/proj", "cursor": "here"}
+    told = [
+        {"sessionId": "a", "cwd": "/proj", "title": "A", "updatedAt": "2026-11-16T15:01:28.296Z"},
+        {"sessionId": "b", "cwd": "/proj", "updatedAt": "yesterday"},
+        {"cwd": "/proj"},
+        7,
+    ]
+    talk.answer({"sessions": told, "nextCursor": "there"}, to="session/list")
+    [ended] = talk.of(ev.CommandEnded)
+    assert (ended.command, ended.request_id) == ("list_sessions", "1")
+    infos, cursor = talk.machine.sessions_in(ended.result)
+    assert [(info.id, info.title, info.cwd, info.updated is None) for info in infos] == [
+        ("a", "A", "/proj", False),
+        ("b", None, "/proj", True),
+    ]
+    assert cursor == "there"
+    talk.say(c.DeleteSession(session="a"))
+    assert talk.sent[-1]["params"] == {"sessionId": "a"}
+
+
+def test_sessions_are_listed_only_where_that_is_offered() -> None:
+    for command in (c.ListSessions(), c.DeleteSession(session="a")):
+        with pytest.raises(Unsupported, match="Its initialize does not offer session/"):
+            Conversation(opens_session=False).ready().say(command)
+    Conversation(opens_session=False).ready(2).say(c.ListSessions(id="1"))

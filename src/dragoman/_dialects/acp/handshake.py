@@ -35,6 +35,7 @@ class Handshake:
         self._options = StartOptions()
         self.lost_reason: str | None = None
         """Why there is no session and will be none."""
+        self.lost_kind: ErrorKind | None = None
         self.settings: set[str] = set()
         """Requests that set up a session and have no answer yet."""
         self._set = 0
@@ -109,11 +110,12 @@ class Handshake:
         if self._options.opens_session:
             self._ask(*opening.session(self._opening, self._connection.agreement), opening.OPEN)
 
-    def on_not_opened(self, error: RpcError, id: str) -> None:
+    def on_not_opened(self, error: RpcError, id: str, method: str | None) -> None:
         if error.code == t.AUTH_REQUIRED:
             self._ledger.put(ev.Auth(status="required", message=self._how_to_sign_in(error)))
         if id == opening.OPEN:
-            self.give_up(error, "no session could be opened")
+            unknown = method != "session/new" and t.error_info(error).kind is None
+            self.give_up(error, "no session could be opened", "sessionNotFound" if unknown else None)
 
     def set_up(self, session: Session) -> None:
         """Every session shall be as it was asked for."""
@@ -137,7 +139,7 @@ class Handshake:
     def give_up(self, error: RpcError, what: str, kind: ErrorKind | None = None) -> None:
         """Record that no session can be opened, and fail all prompts that wait for one."""
         if self.lost_reason is None:
-            self.lost_reason = self._fail(error, what, kind)
+            self.lost_reason, self.lost_kind = self._fail(error, what, kind), kind
             self._release(None)
 
     def _fail(self, error: RpcError, what: str, kind: ErrorKind | None = None) -> str:

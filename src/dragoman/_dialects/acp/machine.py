@@ -16,11 +16,11 @@ from dragoman._dialects.acp.requests import Requests
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
-from dragoman._model.errors import UsageError
+from dragoman._model.errors import SessionNotFound, UsageError
 from dragoman._model.frames import Exit, Launch
 from dragoman._model.sessions import SessionInfo
 from dragoman._wire import fields
-from dragoman._wire.jsonrpc import Incoming, Notification, Request, Response
+from dragoman._wire.jsonrpc import Incoming, Notification, Request, Response, RpcError
 from dragoman._wire.machine import Machine
 
 _COMMANDS: Final = {
@@ -222,9 +222,19 @@ class Acp(Machine):
     def _on_opened(self, answer: Response, id: str) -> None:
         """Take in the answer to session/new, load, resume or fork."""
         connection, params = self._connection, answer.params
-        if answer.error is not None:
+        wanted, named = fields.text(params, "sessionId"), fields.text(answer.result, "sessionId")
+        error = answer.error
+        if (
+            error is None
+            and answer.method not in NAMELESS
+            and named not in (wanted, None)
+            and wanted is not None
+        ):
+            error = RpcError(message=f"asked for session {wanted}, it opened {named}: it is not used")
+            answer = structs.replace(answer, error=error)
+        if error is not None:
             connection.deliver()
-            self._handshake.on_not_opened(answer.error, id)
+            self._handshake.on_not_opened(error, id, answer.method)
             if id != opening.OPEN:
                 self._end_command(answer, id)
             return
@@ -288,7 +298,8 @@ class Acp(Machine):
             session = self._connection.session(command.session) if known else None
             lost = self._handshake.lost_reason or (session.lost_reason if session is not None else None)
             if lost is not None:
-                raise UsageError(lost, agent=self.agent)
+                unknown = self._handshake.lost_kind == "sessionNotFound"
+                raise (SessionNotFound if unknown else UsageError)(lost, agent=self.agent)
             if session is not None and isinstance(command, (c.Prompt, c.Compact)):
                 command = structs.replace(command, session=session.id)
         return super().send(command)

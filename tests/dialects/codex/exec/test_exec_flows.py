@@ -262,3 +262,21 @@ def test_unknown_lines_and_items() -> None:
     ]
     assert len(of(events, ev.NativeInvalid)) == 1
     assert [e.native_type for e in of(events, ev.NativeKnown)] == ["blank"]
+
+
+def errors(events: list[ev.Event]) -> list[tuple[str | None, str | None]]:
+    return [(error.scope, error.kind) for error in of(events, ev.Error)]
+
+
+def test_another_thread_than_was_asked_for_is_none() -> None:
+    events = read(*STARTED, completed(10), resume="t-0")
+    assert errors(events) == [("session", "sessionNotFound")]
+    assert errors(read(*STARTED, completed(10), resume="t-1")) == []
+    assert errors(read(*STARTED, completed(10), argv=["codex", "exec", "fork", "t-0", "--", "go"])) == []
+
+
+def test_a_thread_that_is_not_there() -> None:
+    unknown = Exit(code=1, stderr_tail="Error: thread/resume failed: no rollout found for thread id t-1")
+    assert errors(read(resume="t-1", exit=unknown)) == [("session", "sessionNotFound")]
+    assert errors(read(resume="t-1", exit=Exit(code=1, stderr_tail="bad config.toml"))) == []
+    assert errors(read(exit=unknown)) == []

@@ -228,7 +228,8 @@ class ClaudeStream(Machine):
         text = message.result or "; ".join(message.errors or []) or message.subtype or "unknown error"
         status = message.api_error_status
         code = self._error_code or (str(status) if status else message.subtype)
-        return ev.ErrorInfo(message=text, code=code, kind=translate.KINDS.get(code))
+        kind = "sessionNotFound" if translate.UNKNOWN_SESSION.search(text) else translate.KINDS.get(code)
+        return ev.ErrorInfo(message=text, code=code, kind=kind)
 
     def _informational(self, message: m.Informational) -> None:
         self._blocked = self._blocked or bool(message.prevent_continuation)

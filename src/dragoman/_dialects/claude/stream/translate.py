@@ -1,5 +1,6 @@
 """What single messages mean, where no memory is needed: stateless and total."""
 
+import re
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
@@ -341,6 +342,12 @@ def denials_of(result: m.Result) -> list[ev.Denial]:
         for item in result.permission_denials or []
     ]
 
+
+UNKNOWN_SESSION: Final = re.compile(
+    r"No conversation found with session ID|is not a UUID and does not match any session title"
+    r"|No message found with message\.uuid of"
+)
+"""How the CLI says that it does not know the session, or the message in it, that it shall go on with."""
 
 KINDS: Final[dict[str | None, ErrorKind]] = {
     "authentication_failed": "loginRequired",

@@ -16,6 +16,7 @@ from dragoman._dialects.codex.shared import values as v
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
+from dragoman._model.errors import ErrorKind
 from dragoman._model.frames import Launch
 from dragoman._model.sessions import SessionInfo
 from dragoman._version import __version__
@@ -298,12 +299,17 @@ class CodexApp(Machine):
         id = fields.text(native, "id")
         error = None
         if response.error is not None:
-            error = ev.ErrorInfo(message=response.error.message, code=str(response.error.code))
+            said = response.error.message
+            kind: ErrorKind | None = "sessionNotFound" if v.knows_no_session(said) else None
+            error = ev.ErrorInfo(message=said, code=str(response.error.code), kind=kind)
         elif id is None:
             error = ev.ErrorInfo(message=f"{method} named no thread", kind="protocolError")
         elif method == "thread/resume" and wanted is not None and wanted != id:
             self._refused_threads.add(id)
-            error = ev.ErrorInfo(message=f"asked for thread {wanted}, Codex opened {id}: it is not used")
+            error = ev.ErrorInfo(
+                message=f"asked for thread {wanted}, Codex opened {id}: it is not used",
+                kind="sessionNotFound",
+            )
         if error is not None or id is None:
             self._on_not_opened(response, method, wanted, error)
             return

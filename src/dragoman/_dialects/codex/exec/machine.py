@@ -12,7 +12,7 @@ from dragoman._dialects.codex.shared.agents import Agents
 from dragoman._dialects.codex.shared.events import CoreEvents
 from dragoman._dialects.codex.shared.turns import Turns
 from dragoman._model import events as ev
-from dragoman._model.frames import Launch
+from dragoman._model.frames import Exit, Launch
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
 from dragoman._wire.jsontext import repaired_text
@@ -29,6 +29,8 @@ class CodexExec(Machine):
         super().__init__(agent)
         self._wanted_thread: str | None = None
         """The thread to go on with, by whatever name it was asked for."""
+        self._forks = False
+        """It goes on in a copy of that one, which has an id of its own."""
         self._prompt: str | None = None
         self._has_schema = False
         """The answer was asked for in JSON."""
@@ -61,6 +63,7 @@ class CodexExec(Machine):
     def on_start(self, launch: Launch) -> None:
         words = [word for word in ("resume", "fork") if word in launch.argv]
         self._wanted_thread = launch.resume or next((_after(launch.argv, word) for word in words), None)
+        self._forks = "fork" in words
         if self._wanted_thread is not None:  # what the thread had used before is not said
             self._core.turns = Turns(self.ledger)
         self._prompt = fields.text(launch.config, "prompt")
@@ -88,6 +91,17 @@ class CodexExec(Machine):
         asked = self._wanted_thread
         resumed = asked is not None and (asked == message.thread_id or asked.startswith("-"))
         self.ledger.put(ev.SessionStarted(resumed=resumed))
+        if asked is not None and not resumed and not self._forks:
+            said = f"asked for thread {asked}, Codex began {message.thread_id}: it is not used"
+            self._refuse(said)
+
+    def on_end(self, exit: Exit) -> None:
+        said = (exit.stderr_tail or "").strip()
+        if self._wanted_thread is not None and self.ledger.current is None and v.knows_no_session(said):
+            self._refuse(said)
+
+    def _refuse(self, message: str) -> None:
+        self.ledger.put(ev.Error(message=message, scope="session", kind="sessionNotFound", synthesized=True))
 
     def _enter_thread(self, thread_id: str | None) -> None:
         ledger = self.ledger

@@ -108,6 +108,16 @@ def error_of(native: Any) -> ev.ErrorInfo | None:
     return None if message is None else ev.ErrorInfo(message=message, code=code, kind=_kind(message, code))
 
 
+_UNKNOWN_THREAD: Final = re.compile(
+    r"no rollout found for thread|invalid (?:thread|session) id|turn not found"
+)
+
+
+def knows_no_session(message: str) -> bool:
+    """Whether Codex says that it does not know the thread, or the turn in it, that it shall go on with."""
+    return _UNKNOWN_THREAD.search(message) is not None
+
+
 def _kind(message: str, code: str | None) -> ErrorKind | None:
     """Only the words have the status (capture exec_err_401): `unexpected status 401 Unauthorized`."""
     return "loginRequired" if code == "unauthorized" or _UNAUTHORIZED.search(message) else None

@@ -11,7 +11,7 @@ from dragoman._dialects.gemini.stream import translate
 from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.capabilities import Capability
-from dragoman._model.frames import Exit
+from dragoman._model.frames import Exit, Launch
 from dragoman._wire import fields
 from dragoman._wire.jsontext import repaired_text
 from dragoman._wire.machine import Machine
@@ -53,6 +53,8 @@ class GeminiStream(Machine):
         self._failures: list[m.Failure] = []
         self._result: m.Result | None = None
         """What was said at the end. How the process exits tells the rest."""
+        self._goes_on = False
+        """It was told to go on with a session."""
         self._has_prompt = False
         """The prompt of the process at hand has begun its turn."""
         self._handlers: dict[type[m.Native], Callable[[Any], None]] = {
@@ -68,6 +70,9 @@ class GeminiStream(Machine):
             m.Retry: self._on_retry,
         }
 
+    def on_start(self, launch: Launch) -> None:
+        self._goes_on = launch.resume is not None or "--resume" in launch.argv
+
     def read(self, line: bytes) -> Iterable[Any]:
         return (m.read(line),)
 
@@ -81,16 +86,13 @@ class GeminiStream(Machine):
             self._end_turn(exit.code)
         elif self.ledger.current is not None and not self._has_prompt:
             self._begin()  # it took the prompt up and died: the turn is cut off, not absent
-        elif exit.code == translate.NOT_LOGGED_IN:
-            message = (exit.stderr_tail or "").strip() or "no way to log in is chosen"
+        elif exit.code in translate.NOT_BEGUN:
+            kind, otherwise = translate.NOT_BEGUN[exit.code]
+            if kind == "sessionNotFound" and not self._goes_on:
+                return
+            message = (exit.stderr_tail or "").strip() or otherwise
             self.ledger.put(
-                ev.Error(
-                    message=message,
-                    code=str(exit.code),
-                    scope="session",
-                    kind="loginRequired",
-                    synthesized=True,
-                )
+                ev.Error(message=message, code=str(exit.code), scope="session", kind=kind, synthesized=True)
             )
 
     # --- turns -------------------------------------------------------------------------------------------

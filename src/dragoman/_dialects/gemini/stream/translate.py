@@ -100,8 +100,12 @@ _HTTP: Final = {status % 256: str(status) for status in _STATUSES}
 """HTTP statuses by exit code: the CLI exits with the status, of which 8 bits are left (captures err_400 …)."""
 
 
-NOT_LOGGED_IN: Final = 41
-"""What the CLI exits with if no way to log in is chosen; it writes nothing to stdout then."""
+NOT_BEGUN: Final[dict[int | None, tuple[ErrorKind, str]]] = {
+    41: ("loginRequired", "no way to log in is chosen"),
+    42: ("sessionNotFound", "there is no session to go on with"),
+}
+"""Causes by what the CLI exits with before it has written anything to stdout. 42 is said of any input that it does not
+take: where it was to go on with a session, it is that."""
 
 
 def outcome_of(result: m.Result, failures: list[m.Failure], exit_code: int | None) -> ev.TurnOutcome:
