@@ -22,7 +22,7 @@ from dragoman._model.content import ImageBlock
 from dragoman._model.errors import DragomanError, SpawnFailed, Unsupported, UsageError
 from dragoman._model.events import AnyEvent, FileChanged
 from dragoman._model.result import NEVER_BEGAN, Result, Verdict
-from dragoman._model.sessions import SessionInfo, newest_first
+from dragoman._model.sessions import LATEST, SessionInfo, newest_first
 from dragoman._policy import prices, rulebook, trust
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
@@ -31,6 +31,7 @@ from dragoman._runtime.host.host import OFFERS
 from dragoman._runtime.locks import SessionLocks
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.requests import AnswerHandler, ApproveHandler, Handlers, ServeHandler
+from dragoman._runtime.resuming import SessionFinder
 from dragoman._runtime.run import FrameSink
 from dragoman._runtime.session import Session
 from dragoman._wire.redaction import Redactor, secrets_in
@@ -146,6 +147,9 @@ async def ask(
 USUAL: Final = ("claude", "codex", "gemini")
 """Whose sessions are listed where no agent is named."""
 
+_WHOSE: Final = ("env", "inherit_env", "executable", "extra_args", "native")
+"""The options that say which program is asked for sessions, and whose they are."""
+
 
 async def list_sessions(
     agent: str | Agent | SessionConfig | None = None,
@@ -201,8 +205,14 @@ async def rename_session(
 
 
 async def _listed(
-    agent: str | Agent | SessionConfig, archived: bool, limit: int | None, options: Mapping[str, Any]
+    agent: str | Agent | SessionConfig,
+    archived: bool,
+    limit: int | None,
+    options: Mapping[str, Any],
+    prefix: str = "",
 ) -> list[SessionInfo]:
+    """The sessions of an agent. Of those in files that are looked into, only the ones whose ids begin with `prefix`, unless
+    there are none."""
     config = configured(agent.name if isinstance(agent, Agent) else agent, options)
     record = agent if isinstance(agent, Agent) else _known(config.agent)
     asked = Capability.LIST_SESSIONS in record.capabilities
@@ -215,7 +225,9 @@ async def _listed(
         _executable(record, config)
     folders = record.session_dirs(environment(config, record.env_prefixes))
     read = partial(stores.sessions, record.name, record.store, folders, cwd=config.cwd, limit=limit)
-    return await to_thread.run_sync(read) if not archived else []
+    if archived:
+        return []
+    return await to_thread.run_sync(partial(read, prefix=prefix)) or await to_thread.run_sync(read)
 
 
 def _is_here(agent: Agent, config: SessionConfig) -> bool:
@@ -247,14 +259,38 @@ def _config_and_connection(
 ) -> tuple[SessionConfig, Connection]:
     record, config = _record_and_config(agent, options)
     _check_price(record, config)
+    plan = _planned(record, config, opens_session)
+    connection = Connection(
+        plan,
+        handlers=handlers,
+        policy=Policy(
+            config.approve, rulebook.load(config.cwd, config.policy), plan.granted, plan.updates, plan.bounds
+        ),
+        limits=Limits.of(config),
+        recorder=_recorder(config, plan.options.redactor),
+        timeout=config.timeout,
+        idle_timeout=config.idle_timeout,
+        locks=SessionLocks(record.vendor or record.name, config.timeout) if config.serialize else None,
+        finder=SessionFinder(record.name, record.session_id, partial(_candidates, record, config)),
+        plan_for=lambda id: _planned(record, structs.replace(config, resume=id), opens_session),
+    )
+    return config, connection
+
+
+def _planned(record: Agent, config: SessionConfig, opens_session: bool) -> LaunchPlan:
     plan = record.plan(config, _executable(record, config), _dialect(record, config))
     if config.policy is not None and Capability.PERMISSIONS not in plan.capabilities:
         raise Unsupported(
             record.name, f"policy in {plan.dialect}", "It asks nobody, so no rule could be obeyed"
         )
+    if config.resume_at is not None and Capability.RESUME_AT not in plan.capabilities:
+        raise Unsupported(
+            record.name, f"resume_at in {plan.dialect}", "It can only go on where the session ended"
+        )
     plan.read_only = plan.read_only or config.sandbox == "read-only"
     plan.vendor = record.vendor
     plan.login = record.login
+    plan.resume, plan.fork = config.resume, config.fork
     plan.roots = config.add_dirs
     plan.unheld = (*plan.unheld, *record.unheld)
     redactor = Redactor(secrets_in(plan.env) | secrets_in(config.mcp_servers)) if config.redact else None
@@ -266,19 +302,15 @@ def _config_and_connection(
         offers=OFFERS if config.host else frozenset(),
         seed=token_hex(16),
     )
-    connection = Connection(
-        plan,
-        handlers=handlers,
-        policy=Policy(
-            config.approve, rulebook.load(config.cwd, config.policy), plan.granted, plan.updates, plan.bounds
-        ),
-        limits=Limits.of(config),
-        recorder=_recorder(config, redactor),
-        timeout=config.timeout,
-        idle_timeout=config.idle_timeout,
-        locks=_locks(record, config, plan) if config.serialize else None,
-    )
-    return config, connection
+    return plan
+
+
+async def _candidates(record: Agent, config: SessionConfig, wanted: str, cwd: str) -> list[SessionInfo]:
+    """The sessions of the agent that may be meant by `wanted`, which is LATEST, the beginning of an id, or a title."""
+    options = {name: getattr(config, name) for name in _WHOSE}
+    if wanted == LATEST:
+        return await _listed(record, False, 1, {**options, "cwd": cwd})
+    return await _listed(record, False, None, options, prefix=wanted)
 
 
 def _result(events: Sequence[AnyEvent], session: Session, check: bool) -> Result:
@@ -427,12 +459,6 @@ def _executable(agent: Agent, config: SessionConfig) -> str:
         "with executable=...",
         agent=agent.name,
     )
-
-
-def _locks(agent: Agent, config: SessionConfig, plan: LaunchPlan) -> SessionLocks:
-    """A resumed session is waited for; of a copy, only the copy is ours."""
-    first = plan.session if config.resume is None or config.fork else config.resume
-    return SessionLocks(agent.vendor or agent.name, plan.cwd or os.getcwd(), first, config.timeout)
 
 
 def _recorder(config: SessionConfig, redactor: Redactor | None) -> FrameSink | None:

@@ -282,6 +282,13 @@ class BlockingSession(Facts):
         """Send a prompt; iterate over the events of the turn that takes it, to its turn.ended."""
         return BlockingStream(self._portal, self._portal.call(self._session.prompt, text, blocks))
 
+    def review(
+        self, instructions: str = "", *, base: str | None = None, commit: str | None = None
+    ) -> BlockingStream:
+        """Have the agent review changes; iterate over the events of the turn. As `Session.review`."""
+        review = partial(self._session.review, instructions, base=base, commit=commit)
+        return BlockingStream(self._portal, self._portal.call(review))
+
     def events(self) -> BlockingStream:
         """All events from now on, also those between turns; before the first turn, from the beginning."""
         return BlockingStream(self._portal, self._portal.call(self._session.events))

@@ -13,7 +13,7 @@ from dragoman._dialects.acp.machine import Acp
 from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
-from dragoman._model.errors import SpawnFailed, Unsupported, UsageError
+from dragoman._model.errors import LoginRequired, SpawnFailed, Unsupported, UsageError
 from dragoman.api import ask, connect, open
 
 SMALL = str(Path(__file__).with_name("small_agent.py"))
@@ -185,10 +185,8 @@ async def test_it_has_several_sessions(tmp_path: Path) -> None:
 
 @pytest.mark.anyio
 async def test_it_wants_a_login() -> None:
-    result = await ask("acp", "hello", **small(1, "needs-login"))
-    assert result.outcome == "failed"
-    assert result.error is not None
-    assert "small login" in result.error.message
+    with pytest.raises(LoginRequired, match="small login"):
+        await ask("acp", "hello", **small(1, "needs-login"))
 
 
 def test_the_generic_agent_wants_a_command() -> None:

@@ -67,7 +67,6 @@ def test_one_process_for_a_turn() -> None:
         *("--debug", "--screen-reader", "--prompt=-what?"),
     ]
     assert (plan.one_shot, plan.spool) == (True, True)
-    assert plan.resume == "5ed284d4-4d13-40e6-896a-95f3a285be16"
     assert "prompt" not in plan.config
 
 
@@ -144,8 +143,8 @@ def test_a_session_is_not_resumed_over_acp_in_the_minute_in_which_it_began(tmp_p
     home = {"HOME": str(tmp_path)}
     with pytest.raises(UsageError, match="in this very minute"):
         planned("acp", resume=young, env=home)
-    assert planned("acp", resume=old, env=home).resume == old
-    assert planned("gemini_stream", resume=young, prompt="Go", env=home).resume == young
+    planned("acp", resume=old, env=home)
+    planned("gemini_stream", resume=young, prompt="Go", env=home)
 
 
 @pytest.mark.parametrize("brings", [".env", ".gemini/settings.json"])

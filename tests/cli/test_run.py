@@ -167,6 +167,9 @@ def test_what_follows_two_dashes_is_the_agents(invoke: Invoke, program: Program)
     assert json.loads(done.stdout.splitlines()[0])["argv"][-3:] == ["--debug", "--", "-x"]
 
 
+OLD = "11111111-2222-4333-8444-555555555555"
+
+
 def test_options_reach_the_agent(invoke: Invoke, program: Program, tmp_path: Path) -> None:
     servers = tmp_path / "mcp.json"
     servers.write_text('{"mcpServers": {"files": {"command": "x"}}}')
@@ -187,7 +190,19 @@ def test_options_reach_the_agent(invoke: Invoke, program: Program, tmp_path: Pat
             "Grep",
         ),
         *("--block-tool", "Bash", "--mcp-config", servers, "--output-schema", schema, "--approve", "edits"),
-        *("--resume", "old", "--fork", "--option", "effort=high", "--option", "bare=true", "--env", "A=b=c"),
+        *(
+            "--resume",
+            OLD,
+            "--resume-at",
+            "there",
+            "--fork",
+            "--option",
+            "effort=high",
+            "--option",
+            "bare=true",
+            "--env",
+            "A=b=c",
+        ),
     )
     assert done.exit_code == 0, done.output
     argv = json.loads(done.stdout.splitlines()[0])["argv"]
@@ -195,7 +210,7 @@ def test_options_reach_the_agent(invoke: Invoke, program: Program, tmp_path: Pat
     assert pairs["--model"] == "opus"
     assert pairs["--max-turns"] == "3"
     assert pairs["--max-budget-usd"] == "0.5"
-    assert pairs["--resume"] == "old"
+    assert (pairs["--resume"], pairs["--resume-session-at"]) == (OLD, "there")
     assert pairs["--effort"] == "high"
     assert "--bare" in argv
     assert "--fork-session" in argv

@@ -9,6 +9,7 @@ import pytest
 
 from dragoman._cli import COMMANDS, NO_OUTPUT, WRONG_USAGE
 from tests.cli.fake_program import HELLO, INIT, Program, result
+from tests.files.test_stores import ONE, claude_file
 
 ARGS = {
     "run": "run claude hi --executable {agent} --cwd {folder}",
@@ -24,6 +25,7 @@ ARGS = {
     "policy": "policy test Bash ls --cwd {folder}",
     "policy where": "policy where --cwd {folder}",
     "trust": "trust {folder}",
+    "ls": "ls claude",
     "permission-server": "permission-server --cwd {folder}",
     "demo": "demo --fast",
     "--version": "--version",
@@ -33,12 +35,17 @@ SILENT = ("permission-server",)
 """What writes nothing where it is asked nothing."""
 
 
+ASKING = {"archive", "delete", "rename"}
+"""What only asks an agent, and says nothing."""
+
+
 def test_every_command_is_here() -> None:
-    assert {args.split()[0] for args in ARGS.values()} >= COMMANDS.keys()
+    assert {args.split()[0] for args in ARGS.values()} == COMMANDS.keys() - ASKING | {"--version", "--help"}
 
 
 @pytest.fixture
 def shell(program: Program, stream: Path, tmp_path: Path) -> "Shell":
+    claude_file(tmp_path / ".claude/projects", ONE, "/w")
     return Shell(tmp_path, agent=program(INIT, HELLO, result()), stream=str(stream), folder=str(tmp_path))
 
 

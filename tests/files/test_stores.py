@@ -276,8 +276,9 @@ def test_whatever_stands_in_a_file(agent: str, tmp_path: Path, lines: list[bytes
 # --- which one is meant --------------------------------------------------------------------------------------
 
 
-def info(id: str, age: int = 0) -> SessionInfo:
-    return SessionInfo(agent="toy", id=id, updated=datetime.fromtimestamp(1_800_000_000 - age, UTC))
+def info(id: str, age: int = 0, title: str | None = None) -> SessionInfo:
+    changed = datetime.fromtimestamp(1_800_000_000 - age, UTC)
+    return SessionInfo(agent="toy", id=id, updated=changed, title=title)
 
 
 def test_the_session_that_is_meant() -> None:
@@ -285,6 +286,8 @@ def test_the_session_that_is_meant() -> None:
     assert chosen("toy", LATEST, known, "/w") == "abd"
     assert chosen("toy", "x", known, "/w") == "xyz"
     assert chosen("toy", "ab", [*known, info("ab")], "/w") == "ab"
+    assert chosen("toy", "Login", [*known, info("l", title="Login"), info("m", title="Logins")], "/w") == "l"
+    assert chosen("toy", "x", [*known, info("l", title="x")], "/w") == "xyz"
 
 
 @pytest.mark.parametrize(
@@ -292,8 +295,9 @@ def test_the_session_that_is_meant() -> None:
     [
         (LATEST, [], "toy has no session in /w; `dragoman ls toy` lists those that there are"),
         ("q", [info("abc")], "toy has no session q; `dragoman ls toy` lists those that there are"),
-        ("ab", [info("abc"), info("abd")], "2 sessions of toy begin with ab: abc, abd"),
-        ("a", [info(f"a{n}") for n in range(7)], "7 sessions of toy begin with a: a0, a1, a2, a3, a4 …"),
+        ("T", [info("a", title="T"), info("b", title="T")], "2 sessions of toy may be meant by T: a, b"),
+        ("ab", [info("abc"), info("abd")], "2 sessions of toy may be meant by ab: abc, abd"),
+        ("a", [info(f"a{n}") for n in range(7)], "7 sessions of toy may be meant by a: a0, a1, a2, a3, a4 …"),
     ],
 )
 def test_no_session_is_meant_or_several(wanted: str, known: list[SessionInfo], said: str) -> None:

@@ -46,6 +46,7 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         ([None], "[0] must be a path; not None"),
     ],
     "resume": [(7, f"{STRING}, or None; not 7"), ("", f"{STRING}, or None; not ''")],
+    "resume_at": [(7, f"{STRING}, or None; not 7")],
     "fork": [("yes", f"{SWITCH} 'yes'"), (1, f"{SWITCH} 1"), (None, f"{SWITCH} None")],
     "cwd": [("", f"{PATH} ''"), (b"/tmp", f"{PATH} b'/tmp'"), (["/"], f"{PATH} ['/']")],
     "add_dirs": [

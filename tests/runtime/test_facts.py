@@ -8,12 +8,12 @@ import pytest
 import dragoman
 from dragoman import (
     Account,
-    AgentFailed,
     McpServer,
     Mode,
     Model,
     ProcessExited,
     RateLimit,
+    SessionNotFound,
     SlashCommand,
     Unsupported,
     UsageError,
@@ -90,8 +90,8 @@ async def test_an_agent_of_acp_is_ready_when_its_session_is_open() -> None:
 
 
 async def test_a_session_that_cannot_be_opened_is_never_ready() -> None:
-    async with dragoman.open("demo", resume="nothing", native={"pace": 0}) as session:
-        with pytest.raises(AgentFailed, match="nothing"):
+    async with dragoman.open("demo", resume="demo-99", native={"pace": 0}) as session:
+        with pytest.raises(SessionNotFound, match="demo-99"):
             await session.ready()
 
 

@@ -18,7 +18,8 @@ from anyio import wait_all_tasks_blocked
 from dragoman._agents import claude
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import SessionNotFound, TimedOut
-from dragoman._runtime.locks import GaveUp, SessionLocks, Ticket, draw, lock_name, state_directory
+from dragoman._runtime.connection import CalledOff
+from dragoman._runtime.locks import SessionLocks, Ticket, draw, state_directory
 from dragoman.api import connect, open
 from tests.runtime.lock_users import NAME
 from tests.runtime.toy_agent import PLURAL, TOY
@@ -164,23 +165,6 @@ async def test_numbers_go_on_where_the_count_is_lost() -> None:
 # --- what is locked ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("agent", "session", "name"),
-    [
-        ("claude", "8a1f", "claude:8a1f"),
-        ("claude", "123", "claude:123"),
-        ("gemini", "123", "gemini:latest:/w"),
-        ("gemini", "12a", "gemini:12a"),
-        ("gemini", "latest", "gemini:latest:/w"),
-        ("codex", "--last", "codex:latest:/w"),
-        ("claude", "--continue", "claude:latest:/w"),
-    ],
-)
-def test_names(agent: str, session: str, name: str) -> None:
-    """Latest is whichever session of this directory; a number is Gemini's place in a list."""
-    assert lock_name(agent, session, "/w") == name
-
-
 def test_claude_knows_the_id_of_a_new_session_before_it_starts() -> None:
     def plan(**fields: Any) -> Any:
         return claude.plan(SessionConfig(agent="claude", **fields), "/bin/claude", "claude_stream")
@@ -287,7 +271,7 @@ async def test_waiting_can_be_stopped(tmp_path: Path) -> None:
     session = open(TOY, resume="s-1", record=tmp_path / "record")
 
     async def wait() -> None:
-        with pytest.raises(GaveUp, match="stopped while waiting"):
+        with pytest.raises(CalledOff, match="stopped before toy was started"):
             await session.__aenter__()
 
     with anyio.fail_after(LONG):
@@ -333,7 +317,7 @@ async def test_without_a_place_for_locks_there_is_a_warning_and_a_run(
 async def test_an_overlap_that_could_not_be_avoided_is_told(caplog: pytest.LogCaptureFixture) -> None:
     """Only the agent knew which session this is."""
     other = draw("toy:s-1")
-    locks = SessionLocks("toy", "/w")
+    locks = SessionLocks("toy")
     with caplog.at_level(logging.WARNING, "dragoman"):
         locks.hold("s-1")
     assert f"process {os.getpid()} is at work in session s-1 of toy too" in caplog.text

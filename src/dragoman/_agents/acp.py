@@ -189,7 +189,6 @@ def plan(config: SessionConfig, row: Row, command: list[str]) -> LaunchPlan:
         cwd=config.cwd,
         capabilities=row.capabilities,
         config=settings_shown(config),
-        resume=config.resume,
         missing_files=row.missing_files,
         mode_meanings=_MEANINGS,
         bounds=[_out_of(config.sandbox)] if config.sandbox in row.sandboxes else [],

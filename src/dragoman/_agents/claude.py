@@ -95,7 +95,6 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
         cwd=config.cwd,
         capabilities=machine.capabilities,
         config=settings_shown(config),
-        resume=config.resume,
         session=new,
         mode_meanings=claude_rules.MODES,
         granted=claude_rules.allowed(config.allowed_tools, "allowed_tools"),
@@ -113,6 +112,7 @@ def _check(config: SessionConfig) -> None:
 def _session(config: SessionConfig, new: str | None) -> list[str]:
     """A new session's id is chosen here, so that it is known before the CLI says anything."""
     flags = ["--resume", config.resume] if config.resume is not None else []
+    flags += ["--resume-session-at", config.resume_at] if config.resume_at is not None else []
     flags += ["--fork-session"] if config.fork else []
     return flags + (["--session-id", new] if new is not None else [])
 

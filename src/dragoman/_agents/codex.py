@@ -113,7 +113,6 @@ def _app_plan(config: SessionConfig, program: str) -> LaunchPlan:
         stop=APP_STOP,
         mode_meanings={"untrusted": "ask", "default": "ask"},
         config=settings_shown(config),
-        resume=config.resume,
     )
 
 
@@ -140,6 +139,7 @@ def _opening(config: SessionConfig) -> dict[str, Any]:
     else:
         method = "thread/fork" if config.fork else "thread/resume"
         params |= {"threadId": config.resume, "excludeTurns": True}
+        params |= {"lastTurnId": config.resume_at} if config.fork else {}
     first = {field: native[name] for name, field in _TURN_OPTIONS.items() if name in native}
     every = {"outputSchema": config.output_schema} if config.output_schema is not None else {}
     opening = {
@@ -148,6 +148,7 @@ def _opening(config: SessionConfig) -> dict[str, Any]:
         "first_turn": first,
         "turn": every,
     }
+    opening |= {"rewind": config.resume_at} if config.resume_at is not None else {}
     return {**opening, "mode": "plan"} if config.approve == "plan" else opening
 
 
@@ -206,7 +207,6 @@ def _exec_plan(config: SessionConfig, program: str) -> LaunchPlan:
         one_shot=True,
         stop=EXEC_STOP,
         config={**settings_shown(config), "prompt": config.prompt},
-        resume=config.resume,
     )
 
 

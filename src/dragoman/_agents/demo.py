@@ -62,7 +62,6 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
         env=environment(config),
         cwd=config.cwd,
         capabilities=CAPABILITIES,
-        resume=config.resume,
         cli_version=VERSION,
     )
 
@@ -76,5 +75,6 @@ AGENT = Agent(
     capabilities=CAPABILITIES,
     tested_versions=(VERSION,),
     version_args=("-I", PROGRAM, "--version"),
+    session_id=r"demo-\d+",
     native_options=NATIVE_OPTIONS,
 )

@@ -176,7 +176,6 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         spool=True,
         stop=_STREAM_STOP,
         config=settings_shown(config),
-        resume=config.resume,
     )
 
 

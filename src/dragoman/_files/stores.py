@@ -214,7 +214,8 @@ CLAUDE: Final = Store(_claude_files, lambda name: name.removesuffix(".jsonl"), _
 
 # --- Codex: sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl -------------------------------------
 
-_ROLLOUT = re.compile(rf"rollout-.*-({UUID})\.jsonl(\.zst)?")
+_ROLLOUT = re.compile(rf"rollout-.*?-({UUID})(?:_{UUID})?\.jsonl(\.zst)?")
+"""A thread of which turns were taken back goes on in another file, which has an id of its own behind the thread's."""
 _CODEX_ASIDE = (
     "<environment_context>",
     "<user_instructions>",

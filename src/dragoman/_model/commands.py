@@ -127,6 +127,16 @@ class Refresh(Command, tag="refresh"):
     fact: Fact
 
 
+class Review(Prompt, tag="review"):
+    """Have the agent review changes, as a turn: those that are not committed, those since the branch `base`, those of
+    `commit`, or what `text` describes."""
+
+    needs: ClassVar[Capability] = Capability.REVIEW
+    text: str = ""
+    base: str | None = None
+    commit: str | None = None
+
+
 class Compact(Command, tag="compact"):
     """Ask the agent to shorten its context now."""
 

@@ -68,7 +68,10 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     images: list[Place] = field(default_factory=list)
     """Image files to show with that prompt."""
     resume: Name | None = None
-    """Id of the session to go on with."""
+    """The session to go on with: its id, the beginning of that, its title, or LATEST for the last one of the folder."""
+    resume_at: Name | None = None
+    """Where in `resume` to go on: what `turn.ended.resume_at` said at the end of the last turn that is kept. Those after it
+    are forgotten; with `fork`, by the copy only."""
     fork: bool = False
     """Go on in a copy of `resume`, not in the session itself."""
     cwd: Place | None = None
@@ -151,6 +154,7 @@ class Options(TypedDict, total=False):
 
     images: StrPaths
     resume: str | None
+    resume_at: str | None
     fork: bool
     cwd: StrPath | None
     add_dirs: StrPaths
@@ -197,8 +201,9 @@ def configured(agent: str | SessionConfig, options: Mapping[str, Any]) -> Sessio
     for name in given.keys() - _KINDS.keys():
         raise UsageError(f"there is no option {name!r}{did_you_mean(str(name), _KINDS)}")
     config = SessionConfig(**{name: checked(name, value) for name, value in given.items()})
-    if config.fork and config.resume is None:
-        raise UsageError("fork needs resume: the id of the session to copy")
+    for name in ("fork", "resume_at"):
+        if getattr(config, name) and config.resume is None:
+            raise UsageError(f"{name} needs resume: the session that is meant")
     if config.images and config.prompt is None:
         raise UsageError("images go with the first prompt: give prompt too")
     return config

@@ -314,6 +314,8 @@ class TurnEnded(Event, tag="turn.ended"):
     structured_output: Any = None
     message_ids: list[str] = field(default_factory=list)
     """The user's messages that this turn took, where the agent names them."""
+    resume_at: str | None = None
+    """What the option `resume_at` takes to go on after this turn, where the agent can."""
 
 
 # --- tools -------------------------------------------------------------------------------------------------

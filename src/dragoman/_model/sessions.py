@@ -45,19 +45,21 @@ def newest_first(sessions: Iterable[SessionInfo]) -> list[SessionInfo]:
 
 
 def chosen(agent: str, wanted: str, sessions: Sequence[SessionInfo], cwd: str) -> str:
-    """The id of the session that `wanted` stands for: LATEST, an id or the beginning of one. `sessions` are the newest of
-    the folder, or all that begin so. Raises SessionNotFound."""
+    """The id of the session that `wanted` stands for: LATEST, an id, the beginning of one, or a title. `sessions` are the
+    newest of the folder `cwd`, or all that may be meant. Raises SessionNotFound."""
     if wanted == LATEST:
         if not sessions:
             raise SessionNotFound(f"{agent} has no session in {cwd}; {remedy(agent)}", agent=agent)
         return newest_first(sessions)[0].id
-    ids = {info.id for info in sessions if info.id.startswith(wanted)}
-    if wanted in ids or len(ids) == 1:
-        return wanted if wanted in ids else ids.pop()
+    begun = {info.id for info in sessions if info.id.startswith(wanted)}
+    titled = {info.id for info in sessions if info.title == wanted}
+    ids = {wanted} & begun or begun or titled
     if not ids:
         raise SessionNotFound(f"{agent} has no session {wanted}; {remedy(agent)}", agent=agent)
+    if len(ids) == 1:
+        return ids.pop()
     some = ", ".join(sorted(ids)[:_SHOWN]) + (" …" if len(ids) > _SHOWN else "")
-    raise SessionNotFound(f"{len(ids)} sessions of {agent} begin with {wanted}: {some}", agent=agent)
+    raise SessionNotFound(f"{len(ids)} sessions of {agent} may be meant by {wanted}: {some}", agent=agent)
 
 
 def remedy(agent: str) -> str:

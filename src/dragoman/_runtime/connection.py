@@ -29,7 +29,14 @@ from dragoman._model.commands import (
 )
 from dragoman._model.config import checked
 from dragoman._model.content import ContentBlock
-from dragoman._model.errors import AgentFailed, LoginRequired, SessionNotFound, Unsupported, UsageError
+from dragoman._model.errors import (
+    AgentFailed,
+    DragomanError,
+    LoginRequired,
+    SessionNotFound,
+    Unsupported,
+    UsageError,
+)
 from dragoman._model.events import CommandEnded, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._model.result import error_class
@@ -44,10 +51,16 @@ from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.process import stopping
 from dragoman._runtime.process.timeouts import watch
 from dragoman._runtime.requests import Handlers, Requests
-from dragoman._runtime.resuming import ResumeWatch
+from dragoman._runtime.resuming import ResumeWatch, SessionFinder
 from dragoman._runtime.run import FrameSink, Run
 from dragoman._runtime.session import Session
 from dragoman._runtime.streams import Backlog, EventStream
+
+
+class CalledOff(DragomanError):
+    """The run was stopped before its agent was started: while its session was looked for, or waited for."""
+
+    exit_status = 130
 
 
 class Connection:
@@ -64,6 +77,8 @@ class Connection:
         timeout: float | None = None,
         idle_timeout: float | None = None,
         locks: SessionLocks | None = None,
+        finder: SessionFinder | None = None,
+        plan_for: Callable[[str], LaunchPlan] | None = None,
     ) -> None:
         self._run = Run(plan, recorder, lambda requests: self._requests.attend(requests))
         """What goes on beneath."""
@@ -72,10 +87,15 @@ class Connection:
         """Those that are open, by id."""
         self._locks = locks
         """Keeps other runs away from them."""
+        self._finder = finder
+        self._plan_for = plan_for
+        """The same plan for a session that is called by its id."""
         self._backlog = Backlog()
         self._limits = LimitWatch(limits) if limits else None
         self._resuming = ResumeWatch() if plan.resume is not None and plan.one_shot else None
         self._timeouts = partial(watch, self._run, self._run.busy, self.stop, timeout, idle_timeout)
+        self._preparing: anyio.CancelScope | None = None
+        """What comes before the agent is started."""
         self._group: TaskGroup | None = None
 
     # --- what it is --------------------------------------------------------------------------------------
@@ -113,22 +133,39 @@ class Connection:
             self._run.fanout.add(self._limits)
         if self._resuming is not None:
             self._run.fanout.add(self._resuming)
-        await self._wait_for_session()
+        try:
+            with anyio.CancelScope() as self._preparing:
+                await self._find_session()
+                await self._wait_for_session()
+            if self._preparing.cancelled_caught:
+                raise CalledOff(f"stopped before {self.agent} was started", agent=self.agent)
+        except BaseException:
+            self._run.call_off()
+            raise
         self._run.start()
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
         self._group.start_soon(self._run.live, self._look_after)
         return self
 
+    async def _find_session(self) -> None:
+        """Which session is meant, where it is not called by its id."""
+        wanted = self._run.plan.resume
+        if wanted is None or self._finder is None or self._plan_for is None:
+            return
+        id = await self._finder.find(wanted, self._where())
+        if id != wanted:
+            self._run.replan(self._plan_for(id))
+
     async def _wait_for_session(self) -> None:
+        """A session that is gone on with is waited for; of a copy, only the copy is ours."""
         if self._locks is None:
             return
         self._run.fanout.add(self._locks)
-        try:
-            await self._locks.enter()
-        except BaseException:
-            self._run.call_off()
-            raise
+        plan = self._run.plan
+        first = plan.session if plan.resume is None or plan.fork else plan.resume
+        if first is not None:
+            await self._locks.acquire(first)
 
     async def _look_after(self) -> None:
         async with anyio.create_task_group() as tasks:
@@ -164,8 +201,8 @@ class Connection:
     async def stop(self, reason: StopReason, detail: str | None = None) -> None:
         """End the run and put on record why. Comes back when it is over; cannot be cancelled."""
         if self._group is None:
-            if self._locks is not None:
-                self._locks.give_up()
+            if self._preparing is not None:
+                self._preparing.cancel()
             return
         run = self._run
         with anyio.CancelScope(shield=True):
@@ -187,12 +224,15 @@ class Connection:
         UsageError for an argument that cannot be, SessionNotFound if there is no session `resume`, AgentFailed if the
         agent opens none."""
         resume, servers = checked("resume", resume), checked("mcp_servers", mcp_servers or {})
-        if resume in self.sessions:
-            raise UsageError(f"session {resume} is open already")
         run, where = self._run, self._where(checked("cwd", cwd))
         self._check_trust(where)
         await self._until(lambda: run.ledger.ready)
         await self._check_ready()
+        if resume is not None and self._finder is not None:
+            lists = Capability.LIST_SESSIONS in self.capabilities
+            resume = await self._finder.find(resume, where, self._candidates if lists else None)
+        if resume in self.sessions:
+            raise UsageError(f"session {resume} is open already")
         if self._locks is not None and resume is not None:
             await self._locks.acquire(resume)
         said = EventStream()  # of a session whose name is not known yet
@@ -230,6 +270,11 @@ class Connection:
                 if cursor is None:
                     break
         return newest_first(found.values())[:limit]
+
+    async def _candidates(self, wanted: str, cwd: str) -> list[SessionInfo]:
+        if wanted == LATEST:
+            return await self.list_sessions(cwd, limit=1)
+        return await self.list_sessions()
 
     async def archive_session(self, session: str, *, archived: bool = True) -> None:
         """Put a session away, or back with `archived` False. It is named by its id or the beginning of it. Raises

@@ -6,8 +6,8 @@ tickets with lower numbers come first, so the order is that of arrival and nobod
 go of a lock with its owner, however that one ended: a dead owner's ticket is free at once, and the number of a
 process that was used again cannot keep it. Waiting is a thread that sleeps in flock; nothing is polled.
 
-Under the state directory, `locks/arrivals` holds the last number given out, `locks/<sha256 of name>.<number>` the
-tickets. The name is `agent:id`; where only "the latest session" is known, `agent:latest:directory`.
+Under the state directory, `locks/arrivals` holds the last number given out, `locks/<sha256 of agent:id>.<number>` the
+tickets.
 """
 
 import fcntl
@@ -17,23 +17,13 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Thread
-from typing import Final
 
 import anyio
 
-from dragoman._model.errors import DragomanError, TimedOut
+from dragoman._model.errors import TimedOut
 from dragoman._model.events import AnyEvent, SessionStarted, SessionUpdated
 from dragoman._runtime.log import log
 from dragoman._runtime.streams import EventStream
-
-_LATEST: Final = frozenset(("latest", "last"))
-"""What stands for the most recent session where an id would."""
-
-
-class GaveUp(DragomanError):
-    """The run was stopped while it waited for its session."""
-
-    exit_status = 130
 
 
 def state_directory() -> Path:
@@ -41,15 +31,6 @@ def state_directory() -> Path:
     given = os.environ.get("XDG_STATE_HOME", "")
     home = Path(given) if os.path.isabs(given) else Path("~/.local/state").expanduser()
     return home / "dragoman" / "locks"
-
-
-def lock_name(agent: str, session: str, cwd: str) -> str:
-    """What is locked for a session. Flags and `latest` are no ids, and Gemini takes a number for a place in its
-    list: whichever session that is, it is one of this directory."""
-    place = agent == "gemini" and session.isascii() and session.isdigit()
-    if place or session.startswith("-") or session.lower() in _LATEST:
-        return f"{agent}:latest:{os.path.realpath(cwd)}"
-    return f"{agent}:{session}"
 
 
 # --- tickets -----------------------------------------------------------------------------------------------
@@ -215,38 +196,25 @@ class SessionLocks(EventStream):
     Where nothing can be locked, there is a warning and no lock: better two runs than none.
     """
 
-    def __init__(self, agent: str, cwd: str, first: str | None = None, patience: float | None = None) -> None:
+    def __init__(self, agent: str, patience: float | None = None) -> None:
         super().__init__()
         self._agent = agent
-        self._cwd = cwd
-        self._first = first
         self._patience = patience
         self._tickets: dict[str, Ticket] = {}
-        self._waiting: anyio.CancelScope | None = None
-
-    async def enter(self) -> None:
-        """Wait for the session that the run is about, where it is known before it starts."""
-        if self._first is not None:
-            await self.acquire(self._first)
 
     async def acquire(self, session: str) -> None:
-        """Wait until no other run has the session. Raises TimedOut after `patience`, GaveUp after `give_up`."""
+        """Wait until no other run has the session. Raises TimedOut after `patience`."""
         ticket = self._draw(session)
         if ticket is None or not (ahead := ticket.ahead()):
             return
         why = f"{_owner_of(ahead[0])} is at work in session {session} of {self._agent}"
         log.warning("waiting: %s", why)
-        with anyio.CancelScope() as waiting, anyio.move_on_after(self._patience) as patience:
-            self._waiting = waiting
+        with anyio.move_on_after(self._patience) as patience:
             try:
                 await ticket.turn()
             except BaseException:
                 self.release(session)
                 raise
-            finally:
-                self._waiting = None
-        if waiting.cancelled_caught:
-            raise GaveUp(f"stopped while waiting: {why}", agent=self._agent)
         if patience.cancelled_caught:
             raise TimedOut(f"waited {self._patience:g} s: {why}", agent=self._agent)
 
@@ -257,22 +225,16 @@ class SessionLocks(EventStream):
             log.warning("%s is at work in session %s of %s too", _owner_of(ahead[-1]), session, self._agent)
 
     def release(self, session: str) -> None:
-        ticket = self._tickets.pop(lock_name(self._agent, session, self._cwd), None)
+        ticket = self._tickets.pop(session, None)
         if ticket is not None:
             ticket.leave()
 
-    def give_up(self) -> None:
-        """Wait no longer."""
-        if self._waiting is not None:
-            self._waiting.cancel()
-
     def _draw(self, session: str) -> Ticket | None:
         """A ticket for the session; None if there is one already, or there can be none."""
-        name = lock_name(self._agent, session, self._cwd)
-        if name in self._tickets:
+        if session in self._tickets:
             return None
         try:
-            ticket = self._tickets[name] = draw(name)
+            ticket = self._tickets[session] = draw(f"{self._agent}:{session}")
         except (OSError, RuntimeError) as error:
             log.warning("session %s of %s is not locked: %s", session, self._agent, error)
             return None

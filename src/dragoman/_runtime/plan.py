@@ -54,6 +54,9 @@ class LaunchPlan(Struct, kw_only=True):
     config: dict[str, Any] = field(default_factory=dict)
     """What `run.started` says of the configuration."""
     resume: str | None = None
+    """The session to go on with: its id, or at first another name for it."""
+    fork: bool = False
+    """It goes on in a copy of that one."""
     session: str | None = None
     """The id that a new session will have, where we choose it."""
     roots: list[str] = field(default_factory=list)

@@ -82,6 +82,10 @@ class Run:
         self._awaited = 0
         """How many commands are not answered yet."""
 
+    def replan(self, plan: LaunchPlan) -> None:
+        """Go by another plan, as long as nothing has started."""
+        self.plan, self.machine, self.ledger = plan, plan.machine, plan.machine.ledger
+
     def start(self) -> None:
         """Start the agent. Raises SpawnFailed, or what the recorder raises if it cannot record."""
         plan = self.plan

@@ -199,6 +199,17 @@ class Session(Facts):
         the iteration early leaves the turn at work; `interrupt` stops it. Its end raises SessionNotFound if the agent did
         not open the session that it was to go on with.
         """
+        return self._turn(Prompt(text=text, blocks=list(blocks)))
+
+    def review(
+        self, instructions: str = "", *, base: str | None = None, commit: str | None = None
+    ) -> EventStream:
+        """Have the agent review the changes that are not committed, or those since the branch `base`, or those of a
+        `commit`, or what the instructions describe: one of these. As `prompt`; raises Unsupported if the agent has no
+        reviews."""
+        return self._turn(commands.Review(text=instructions, base=base, commit=commit))
+
+    def _turn(self, command: Prompt) -> EventStream:
         if self._lost is not None:
             raise SessionNotFound(self._lost, agent=self.agent)
         run, id = self._run, self._run.next_id()
@@ -206,7 +217,7 @@ class Session(Facts):
         self._fanout.add(stream)
         self._backlog.on_prompt()
         self._connection._backlog.on_prompt()
-        self._say(Prompt(text=text, blocks=list(blocks), id=id))
+        self._say(structs.replace(command, id=id))
         return stream
 
     def events(self) -> EventStream:

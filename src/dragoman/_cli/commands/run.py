@@ -14,6 +14,7 @@ from dragoman._cli.terminal.agent_options import EXTRA, WithExtraArgs, pairs, va
 from dragoman._cli.terminal.view_options import Viewer, extended_option, profile_option
 from dragoman._cli.terminal.visible import visible
 from dragoman._model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
+from dragoman._model.sessions import LATEST
 from dragoman._projections.published import VIEWS, Profile
 
 
@@ -85,8 +86,16 @@ FILE = click.Path(dir_okay=False)
     metavar="SECONDS",
     help="For its silence while it works.",
 )
-@click.option("--resume", metavar="SESSION", help="Go on with a session, by its id.")
-@click.option("--fork", is_flag=True, help="With --resume: in a copy of it.")
+@click.option(
+    "--resume", metavar="SESSION", help="Go on with a session: its id, the beginning of that, or its title."
+)
+@click.option("--continue", "goes_on", is_flag=True, help="Go on with the last session of the folder.")
+@click.option(
+    "--resume-at",
+    metavar="TURN",
+    help="With --resume: after this turn, by its resume_at; the rest is forgotten.",
+)
+@click.option("--fork", is_flag=True, help="With --resume or --continue: in a copy of it.")
 @click.option(
     "--mcp-config",
     type=FILE,
@@ -145,6 +154,7 @@ def command(
     native: dict[str, str],
     clean_env: bool,
     all_env: bool,
+    goes_on: bool,
     as_json: bool,
     view: str | None,
     profile: Profile | None,
@@ -163,6 +173,9 @@ def command(
     4 ended by a denial, 5 limit reached, 74 output cannot be written,
     77 not logged in, 124 timeout, 130 interrupted (143 SIGTERM, 129 SIGHUP).
     """
+    if goes_on and fields["resume"] is not None:
+        raise click.UsageError("--continue and --resume exclude each other.")
+    fields["resume"] = LATEST if goes_on else fields["resume"]
     given: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
     config = SessionConfig(
         prompt=_read(prompt),

@@ -53,6 +53,8 @@ class Acp(Machine):
         Capability.BACKGROUND,
         Capability.SUBAGENTS,
         Capability.HOOKS,
+        Capability.RESUME_AT,
+        Capability.REVIEW,
         Capability.OUTPUT_SCHEMA,
         Capability.MAX_TURNS,
         Capability.MAX_COST,

@@ -26,6 +26,7 @@ class ClaudeStream(Machine):
     dialect: ClassVar[str] = "claude_stream"
     capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
         Capability.LIVE_FORK,
+        Capability.REVIEW,
         Capability.MANY_SESSIONS,
         Capability.LIST_SESSIONS,
         Capability.ARCHIVE,
@@ -44,6 +45,8 @@ class ClaudeStream(Machine):
         super().__init__(agent)
         self._streaming = Streaming(self.ledger)
         self._calls = Calls(self.ledger)
+        self._last_said: str | None = None
+        """The uuid of the turn's last `assistant` line: `--resume-session-at` takes it."""
         self._controls = control.Controls(self.ledger, self._calls)
         self._costs = Costs()
         self._requests = 0
@@ -209,10 +212,11 @@ class ClaudeStream(Machine):
                 denials=translate.denials_of(message),
                 structured_output=message.structured_output,
                 message_ids=list(dict.fromkeys((*self._taken_ids, *(message.user_message_uuids or ())))),
+                resume_at=self._last_said,
                 ext={"claude.origin": message.origin} if message.origin else {},
             )
         )
-        self._blocked, self._error_code = False, None
+        self._blocked, self._error_code, self._last_said = False, None, None
 
     def _lifecycle(self, message: m.CommandLifecycle) -> None:
         """2.1.325 follows each message that has a uuid: queued, started, completed, cancelled."""
@@ -266,6 +270,7 @@ class ClaudeStream(Machine):
                 self._begin()
             if self._streaming.id not in (None, said.id):
                 self._streaming.replaced_by(said.id)
+            self._last_said = message.uuid
         if message.error is not None:
             self._error_code = message.error
             text = text_of_content(said.content)

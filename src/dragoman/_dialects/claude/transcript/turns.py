@@ -37,6 +37,8 @@ class Turn(Struct):
     structured_output: Any = None
     duration_ms: float | None = None
     cost_usd: float | None = None
+    resume_at: str | None = None
+    """The uuid of the model's last line: `--resume-session-at` takes it."""
     time: str | None = None
     """What its last line said."""
 
@@ -47,6 +49,7 @@ class Turn(Struct):
         """Take in a message of the model, or of the CLI in its place."""
         message = line.message
         stop = message.stop_reason
+        self.resume_at = line.uuid
         if stop is None and self.outcome == "cancelled":  # what was cut off is written after the word for it
             return
         if message.model == SYNTHETIC and not line.isApiErrorMessage:  # a stopgap on resume after a kill
@@ -80,6 +83,7 @@ class Turn(Struct):
             steps=len(self.usage) or None,
             denials=self.denials,
             structured_output=self.structured_output,
+            resume_at=self.resume_at,
             agent_time=self.time,
             synthesized=True,
         )

@@ -39,6 +39,8 @@ class Commands:
         thread = self._addressed(command)
         if isinstance(command, c.Steer):
             return self._steer(command, thread)
+        if isinstance(command, c.Review):
+            return [self._request("review/start", command, thread, target=wording.review_target(command))]
         if isinstance(command, c.Prompt):
             return [self._request("turn/start", command, thread, **self._turn_params(command, thread))]
         if isinstance(command, c.Compact):

@@ -49,13 +49,17 @@ class Conversation:
     # --- turns -------------------------------------------------------------------------------------------
 
     def on_prompt(self, thread: Thread, native: dict[str, Any]) -> bool:
-        """Take in a turn/start of the client. Returns whether it opened a turn, and is not one more message
+        """Take in a turn/start or review/start of the client. Returns whether it opened a turn, and is not one more message
         in the open one."""
         opens = not thread.is_subagent and not self._ledger.busy(thread.session)
-        if opens:
+        target = fields.mapping(native, "target")
+        if opens and "target" in native:
+            self.begin(thread, fields.text(target, "instructions"))
+        elif opens:
             self.begin(thread, user_message(native.get("input")).text)
             thread.schema = native.get("outputSchema") is not None
-        self.put_input(thread, native)
+        if "target" not in native:  # Codex says itself what is reviewed
+            self.put_input(thread, native)
         return opens
 
     def put_input(self, thread: Thread, native: dict[str, Any]) -> None:
@@ -101,6 +105,7 @@ class Conversation:
                 model_usage=_by_model(thread, usage),
                 duration_ms=turn.durationMs,
                 structured_output=v.json_in(text) if thread.schema else None,
+                resume_at=turn.id,
                 ext={"codex.turnId": turn.id} if turn.id else {},
             ),
         )

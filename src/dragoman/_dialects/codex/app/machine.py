@@ -11,12 +11,12 @@ from dragoman._dialects.codex.app.commands import Commands
 from dragoman._dialects.codex.app.conversation import Conversation
 from dragoman._dialects.codex.app.facts import Facts
 from dragoman._dialects.codex.app.requests import Requests
+from dragoman._dialects.codex.app.rewinding import Rewinding, error_info, is_rewinding
 from dragoman._dialects.codex.app.threads import Thread, Threads
 from dragoman._dialects.codex.shared import values as v
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
-from dragoman._model.errors import ErrorKind
 from dragoman._model.frames import Launch
 from dragoman._model.sessions import SessionInfo
 from dragoman._version import __version__
@@ -98,6 +98,9 @@ class CodexApp(Machine):
         """The client is one of us: what it opens under another id than OPEN it opens by command."""
         self._failure: ev.ErrorInfo | None = None
         """Why it could not be opened."""
+        self._rewinding = Rewinding(self._peer)
+        self._rewinds = False
+        """The thread is on its way back to an earlier turn."""
         self._refused_threads: set[str] = set()
         """Threads that Codex opened in place of another one."""
         self._handlers: dict[str, Callable[[Thread, Any], None]] = {
@@ -239,12 +242,13 @@ class CodexApp(Machine):
         """Our own request, seen on its way out."""
         params = fields.as_mapping(request.params)
         id = fields.text(params, "threadId")
-        thread = self._enter(id) if id is not None and request.method.startswith("turn/") else None
+        speaks = request.method.startswith(("turn/", "review/"))
+        thread = self._enter(id) if id is not None and speaks else None
         if thread is None and id is not None:
             thread = self._threads.find(id)
         sent = Sent(thread, _command_of(request.method, params))
         self._peer.in_flight[request.id].context = sent
-        if thread is not None and request.method == "turn/start":
+        if thread is not None and request.method in ("turn/start", "review/start"):
             opened = self._talk.on_prompt(thread, params)
             sent.turn = self.ledger.turn(thread.session) if opened else None
         elif thread is not None and request.method == "turn/steer":
@@ -261,7 +265,9 @@ class CodexApp(Machine):
         if thread is not None:
             self.ledger.name_session(thread.session)
         self.ledger.native_type = method or "response"
-        if method == INITIALIZE or (method is None and {"userAgent", "codexHome"} <= result.keys()):
+        if is_rewinding(response):
+            self._on_rewinding(response)
+        elif method == INITIALIZE or (method is None and {"userAgent", "codexHome"} <= result.keys()):
             self._on_initialized(response, result)
         elif method in _OPENINGS or (method is None and {"thread", "approvalPolicy"} <= result.keys()):
             self._on_opened(response, method or "thread/start", result)
@@ -299,9 +305,7 @@ class CodexApp(Machine):
         id = fields.text(native, "id")
         error = None
         if response.error is not None:
-            said = response.error.message
-            kind: ErrorKind | None = "sessionNotFound" if v.knows_no_session(said) else None
-            error = ev.ErrorInfo(message=said, code=str(response.error.code), kind=kind)
+            error = error_info(response.error)
         elif id is None:
             error = ev.ErrorInfo(message=f"{method} named no thread", kind="protocolError")
         elif method == "thread/resume" and wanted is not None and wanted != id:
@@ -313,6 +317,11 @@ class CodexApp(Machine):
         if error is not None or id is None:
             self._on_not_opened(response, method, wanted, error)
             return
+        self._rewinding.on_opened(native)
+        turn = self._commands.opening.get("rewind")
+        if turn is not None and response.id == OPEN:
+            self._rewinds = True
+            self.owe(self._rewinding.begin(turn))
         thread = self._enter(id)
         commanded = self._ours and response.id != OPEN
         further, self._threads.main = self._threads.main is not None, self._threads.main or id
@@ -326,6 +335,21 @@ class CodexApp(Machine):
                 ev.CommandEnded(
                     command=command, request_id=str(response.id), ok=True, result={"sessionId": id}
                 )
+            )
+
+    def _on_rewinding(self, response: jsonrpc.Response) -> None:
+        """The thread goes on at an earlier turn, and then takes prompts; or it is none that anybody asked for."""
+        following = self._rewinding.on_answer(response)
+        if isinstance(following, bytes):
+            self.owe(following)
+            return
+        self._rewinds = False
+        if following is not None:
+            self._threads.main, self._failure = NOWHERE, following
+            self._enter(NOWHERE)
+            message = f"the session does not go on at that turn: {following.message}"
+            self.ledger.put(
+                ev.Error(message=message, code=following.code, scope="session", kind=following.kind)
             )
 
     def _on_not_opened(
@@ -374,7 +398,8 @@ class CodexApp(Machine):
     # --- commands ----------------------------------------------------------------------------------------
 
     def takes_prompts(self, session: str | None) -> bool:
-        return (session is not None or self._threads.main is not None) and super().takes_prompts(session)
+        opened = session is not None or self._threads.main is not None
+        return opened and not self._rewinds and super().takes_prompts(session)
 
     def lines_for(self, command: c.Command) -> list[bytes]:
         if isinstance(command, c.Answer):

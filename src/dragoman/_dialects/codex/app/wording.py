@@ -92,6 +92,19 @@ def about_stored(command: c.StoredSession) -> tuple[str, dict[str, Any]]:
     return "thread/list", params | ({"cursor": command.cursor} if command.cursor is not None else {})
 
 
+def review_target(command: c.Review) -> dict[str, Any]:
+    """The `target` of review/start. Raises UsageError if it is several."""
+    targets: dict[str, dict[str, Any]] = {
+        "text": {"type": "custom", "instructions": command.text},
+        "base": {"type": "baseBranch", "branch": command.base},
+        "commit": {"type": "commit", "sha": command.commit},
+    }
+    named = [target for name, target in targets.items() if getattr(command, name)]
+    if len(named) > 1:
+        raise UsageError("a review is of one thing: give base, commit or instructions")
+    return named[0] if named else {"type": "uncommittedChanges"}
+
+
 def input_of(text: str, blocks: list[ContentBlock]) -> list[dict[str, Any]]:
     """The `input` of turn/start and turn/steer."""
     said = [{"type": "text", "text": text}] if text or not blocks else []

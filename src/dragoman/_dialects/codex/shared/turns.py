@@ -122,6 +122,7 @@ class Turns:
         if ended.text is None and ended.outcome == "completed":
             ended.text = self.text
         ended.usage = self.usage()
+        ended.resume_at = self._turn_id
         self._ledger.put(ended)
         self._reset()
 
