@@ -102,12 +102,7 @@ def connect(
     """
     mode, handlers = _handlers(approve, answer, serve, handler_timeout)
     given = {**_stated({"approve": mode}), **options}
-    config, connection = _config_and_connection(agent, given, handlers, opens_session=False)
-    if Capability.MANY_SESSIONS not in connection.capabilities:
-        raise Unsupported(connection.agent, Capability.MANY_SESSIONS, "Open one process for each with open()")
-    for name in ("prompt", "resume"):
-        if getattr(config, name) is not None:
-            raise UsageError(f"a connection has no {name}: give it to one of its sessions")
+    _, connection = _config_and_connection(agent, given, handlers, opens_session=False)
     return connection
 
 
@@ -260,6 +255,8 @@ def _config_and_connection(
     record, config = _record_and_config(agent, options)
     _check_price(record, config)
     plan = _planned(record, config, opens_session)
+    if not opens_session:
+        _check_many(config, plan)
     connection = Connection(
         plan,
         handlers=handlers,
@@ -275,6 +272,15 @@ def _config_and_connection(
         plan_for=lambda id: _planned(record, structs.replace(config, resume=id), opens_session),
     )
     return config, connection
+
+
+def _check_many(config: SessionConfig, plan: LaunchPlan) -> None:
+    """A connection has sessions, and is none."""
+    if Capability.MANY_SESSIONS not in plan.capabilities:
+        raise Unsupported(plan.agent, Capability.MANY_SESSIONS, "Open one process for each with open()")
+    for name in ("prompt", "resume"):
+        if getattr(config, name) is not None:
+            raise UsageError(f"a connection has no {name}: give it to one of its sessions")
 
 
 def _planned(record: Agent, config: SessionConfig, opens_session: bool) -> LaunchPlan:

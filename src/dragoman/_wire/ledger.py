@@ -33,6 +33,10 @@ _STOPPED: Final[dict[str, ev.TurnOutcome]] = {
 """The outcome of a turn that was open when we stopped it, by our reason."""
 
 
+OUTPUT_KEPT: Final = 1 << 20
+"""Characters that are kept of the output of an open tool."""
+
+
 class Tool(Struct):
     """A tool call that has not ended."""
 
@@ -41,16 +45,27 @@ class Tool(Struct):
     """The files that it is known to be about: its locations, and the changes that it proposed."""
     changes: list[ev.FileChanged] = field(default_factory=list)
     """The changes that it proposed."""
+    output: list[str] = field(default_factory=list)
+    """What it has written so far: all that is known of it, if its end never comes."""
+    heard: int = 0
+
+    def hear(self, text: str) -> None:
+        """Keep a piece of output, up to OUTPUT_KEPT characters."""
+        if self.heard < OUTPUT_KEPT:
+            self.output.append(text[: OUTPUT_KEPT - self.heard])
+            self.heard += len(text)
 
 
 class Book:
     """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
 
-    __slots__ = ("blocks", "checked", "denied", "ended_tools", "facts", "tools", "turn")
+    __slots__ = ("blocks", "checked", "cut", "denied", "ended_tools", "facts", "tools", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
         """The number of the open or last turn."""
+        self.cut = False
+        """That turn was cancelled: what it left open was cut off with it."""
         self.facts: dict[str, Any] | None = None
         """The fields of session.started as they stand, once it was said."""
         self.tools: dict[tuple[str, bool], Tool] = {}
@@ -230,6 +245,7 @@ class Ledger:
         reason = exit.reason or (self._stopping.reason if self._stopping else None)
         for session, book in list(self._books.items()):
             if session in self.open_turns:
+                book.cut = reason in ("cancelled", "closed")
                 outcome = _STOPPED[reason] if reason else "truncated"
                 why = self._stopping.detail if self._stopping else None
                 self.put(
@@ -238,7 +254,7 @@ class Ledger:
             self._close_requests(session, None)
             self._close_blocks(session, book)
         for session, book in self._books.items():
-            self._close_tools(session, book, "cancelled" if reason in ("cancelled", "closed") else None)
+            self._close_tools(session, book, "cancelled" if book.cut else None)
         for begun in list(self.subagents.values()):
             self.put(
                 ev.SubagentEnded(
@@ -460,6 +476,7 @@ class Ledger:
         if event.session not in self.open_turns:
             self._turns += 1
             book.turn = self._turns
+            book.cut = False
             self.open_turns.add(event.session)
             self.returned = False
             self._emit(event)
@@ -477,6 +494,7 @@ class Ledger:
         if self._tools_end_with_turns:
             self._close_tools(event.session, book, "cancelled" if event.outcome == "cancelled" else None)
         self._emit(event)
+        book.cut = book.cut or event.outcome == "cancelled"
         self.open_turns.discard(event.session)
         self._outcome = event.outcome
         if event.usage is not None:
@@ -492,7 +510,10 @@ class Ledger:
         self._emit(event)
 
     def _delta(self, event: ev.Delta) -> None:
-        self._books[event.session].blocks.grow(event)
+        book = self._books[event.session]
+        book.blocks.grow(event)
+        if event.kind == "tool_output" and (tool := book.tools.get((event.call_id or "", event.replay))):
+            tool.hear(event.text)
         self._emit(event)
 
     def _close_blocks(self, session: str | None, book: Book) -> None:
@@ -559,6 +580,9 @@ class Ledger:
                 )
             )
             return
+        if event.status == "failed" and event.call_id in book.denied:
+            # Agents that have no word for it say that it failed, and claude-agent-acp 0.75.0 with an exit code.
+            event.status, event.exit_code = "declined", None
         del book.tools[key]
         book.ended_tools.add(key)
         book.checked.pop(event.call_id, None)
@@ -575,6 +599,7 @@ class Ledger:
                 ev.ToolEnded(
                     call_id=call_id,
                     status="declined" if call_id in denied else status or "abandoned",
+                    output="".join(tool.output) or None,
                     session=session,
                     parent=tool.parent,
                     replay=replay,
@@ -692,6 +717,8 @@ class Ledger:
             book = self._books[pending.session]
             if event.outcome == "denied" and (call_id, False) not in book.ended_tools:
                 book.denied.add(call_id)
+            elif event.outcome == "allowed":
+                book.denied.discard(call_id)
         self._emit(event)
 
     def _question_answered(self, event: ev.QuestionAnswered) -> None:

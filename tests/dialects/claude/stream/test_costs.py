@@ -74,6 +74,35 @@ def test_counters_that_run_over_the_process() -> None:
     assert [costs.api_ms(r, None) for r in (first, second)] == [50, 30]
 
 
+def test_counters_that_began_before_the_process() -> None:
+    """2.1.300: it goes on counting where a session is resumed, and does not say the turn's share."""
+    costs = Costs()
+    costs.resumed = True
+    usage = {"input_tokens": 160, "output_tokens": 20}
+    whole = {"opus": {"inputTokens": 320, "outputTokens": 40}}
+    first = result(total_cost_usd=0.00172, modelUsage=whole, duration_api_ms=50, usage=usage)
+    assert (costs.cost(first), costs.models(first), costs.api_ms(first, None)) == (None, {}, None)
+    more = {"opus": {"inputTokens": 480, "outputTokens": 60}}
+    second = result(total_cost_usd=0.00258, modelUsage=more, duration_api_ms=80, usage=usage)
+    assert costs.cost(second) == 0.00086
+    assert costs.models(second)["opus"].input_tokens == 160
+    assert costs.api_ms(second, 0.00086) == 30
+
+
+def test_counters_that_began_with_a_process_that_resumes() -> None:
+    """2.1.275 and before; another model may have made the title."""
+    costs = Costs()
+    costs.resumed = True
+    models = {
+        "opus": {"inputTokens": 160, "outputTokens": 20},
+        "haiku": {"inputTokens": 9, "outputTokens": 1},
+    }
+    usage = {"input_tokens": 160, "output_tokens": 20}
+    first = result(total_cost_usd=0.5, modelUsage=models, duration_api_ms=50, usage=usage)
+    assert (costs.cost(first), sorted(costs.models(first))) == (0.5, ["haiku", "opus"])
+    assert costs.api_ms(first, 0.5) == 50
+
+
 def test_a_model_that_the_turn_did_not_use_is_not_listed() -> None:
     costs = Costs()
     one = {"haiku": {"inputTokens": 5, "costUSD": 0.1}}

@@ -55,7 +55,7 @@ def test_any_chunking_gives_the_same_events(scenario: str) -> None:
 SHOWN: dict[str, dict[str, Any]] = {
     "approval_bad_replies": {
         "turns": ["completed 240", "completed 240", "cancelled 120", "completed 120"],
-        "tools": ["shell failed", "shell failed", "shell abandoned"],
+        "tools": ["shell declined", "shell declined", "shell abandoned"],
         "permissions": ["denied", "denied", "cancelled"],
     },
     "approval_command": {

@@ -3,7 +3,7 @@ sessions that a process resumes (capture resume_2_resume): only the difference b
 
 from typing import Any
 
-from dragoman._dialects.claude.shared.usage import model_usage_of
+from dragoman._dialects.claude.shared.usage import model_usage_of, usage_of
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model.usage import ModelUsage, since
 
@@ -15,6 +15,8 @@ class Costs:
     """The totals so far, to take differences from."""
 
     def __init__(self) -> None:
+        self.resumed = False
+        """The process goes on with a session, and may count from that one's beginning."""
         self._models: dict[str, ModelUsage] = {}
         self._cost: float | None = None
         self._api_ms: float | None = None
@@ -42,6 +44,8 @@ class Costs:
         before, self._models = self._models, totals or self._models
         if result.model_usage_since_last_result is not None:
             return _by_model(result.model_usage_since_last_result)
+        if not before and self._carried_over(result):
+            return {}
         rest = {
             model: since(usage, before[model]) if model in before else usage
             for model, usage in totals.items()
@@ -56,6 +60,8 @@ class Costs:
         said = self._stated_cost(result)
         if said is not None:
             return said
+        if before is None and self._carried_over(result):
+            return None
         return round(total - before, _CENTS) if before is not None and total >= before else total
 
     def api_ms(self, result: m.Result, cost: float | None) -> float | None:
@@ -67,8 +73,20 @@ class Costs:
         self._api_ms = max(total, before or 0.0)
         if before is not None:
             return max(total - before, 0.0)
-        resumed = cost is not None and result.total_cost_usd is not None and result.total_cost_usd > cost
-        return None if resumed else total
+        whole = result.total_cost_usd
+        began_before = self.resumed if cost is None else whole is not None and whole > cost
+        return None if began_before else total
+
+    def _carried_over(self, result: m.Result) -> bool:
+        """Whether the totals of the first result may be those of the whole session, and nothing says the turn's share:
+        2.1.300 goes on counting where a session is resumed, 2.1.275 and before did not. They are the turn's own where a
+        model used just what the turn did."""
+        turn = usage_of(result.usage)
+        if not self.resumed or turn is None:
+            return False
+        used = (turn.input_tokens, turn.output_tokens)
+        models = _by_model(result.modelUsage).values()
+        return bool(models) and all((model.input_tokens, model.output_tokens) != used for model in models)
 
     def _stated_cost(self, result: m.Result) -> float | None:
         """The turn's own cost, the sum over `model_usage_since_last_result`; None where the CLI does not send

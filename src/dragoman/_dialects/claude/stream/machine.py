@@ -86,6 +86,7 @@ class ClaudeStream(Machine):
 
     def on_start(self, launch: Launch) -> None:
         self._echoes = "--replay-user-messages" in launch.argv
+        self._costs.resumed = launch.resume is not None or bool({"--resume", "--continue"} & set(launch.argv))
         session = _flag(launch.argv, "--session-id")
         if session is None and "--fork-session" not in launch.argv:
             session = _flag(launch.argv, "--resume")
