@@ -54,10 +54,14 @@ async def failure(agent: Pinned, lines: Lines, dialect: str, **fields: Any) -> t
     return type(raised.value), result.outcome
 
 
-NO_KEY = {"claude": {"ANTHROPIC_API_KEY": ""}, "gemini": {"GEMINI_API_KEY": ""}}
+NO_KEY = {
+    "claude": {"ANTHROPIC_API_KEY": ""},
+    "codex": {"SCRIPTED_API_KEY": ""},
+    "gemini": {"GEMINI_API_KEY": ""},
+}
 
 
-@named([way for way in DRIVEN if way[0] in NO_KEY])
+@named(DRIVEN)
 async def test_nobody_is_logged_in(agent: Pinned, dialect: str) -> None:
     with pytest.raises(LoginRequired, match="API_KEY") as raised:
         await agent.ask(["Never said."], "Go.", dialect=dialect, env=NO_KEY[agent.name])
