@@ -99,7 +99,7 @@ async def test_an_adapter_and_a_transport(agent: Pinned) -> None:
     with anyio.fail_after(PATIENCE), playing([agent.tools.shell("echo hi"), "Done."]) as model:
         config = SessionConfig(
             agent_type=agent.name,
-            prompt="Go.",
+            prompt="- Go.",
             working_directory=str(agent.cwd),
             approval_mode="autoEdit" if agent.name == "claude" else "autoAll",
         )
@@ -107,6 +107,7 @@ async def test_an_adapter_and_a_transport(agent: Pinned) -> None:
         args = adapter.build_args(config)
         transport = StdioTransport(str(agent.executable), args, config.working_directory, env)
         events: list[AgentEvent] = [event async for event in adapter.events(transport)]
+        assert "- Go." in str(model.requests_of("main")[0].body)
     assert isinstance(events[0], SessionStartedEvent)
     assert isinstance(events[-1], SessionEndedEvent)
     assert events[-1].reason == "completed"
