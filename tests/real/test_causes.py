@@ -68,6 +68,15 @@ async def test_nobody_is_logged_in(agent: Pinned, dialect: str) -> None:
     assert raised.value.kind == "loginRequired"
 
 
+@named([("gemini", "acp")])
+async def test_nobody_is_logged_in_to_a_session_that_is_waited_for(agent: Pinned, dialect: str) -> None:
+    async with agent.open([], dialect=dialect, env=NO_KEY[agent.name]) as run:
+        with pytest.raises(LoginRequired, match="; run `gemini` and choose how to log in"):
+            await run.session.ready()
+        with pytest.raises(LoginRequired, match="no session could be opened"):
+            run.session.prompt("Go.")
+
+
 @named([*DRIVEN, ("codex-acp", "acp")])
 async def test_the_key_is_not_accepted(agent: Pinned, dialect: str) -> None:
     if agent.name == "gemini":

@@ -273,6 +273,9 @@ def test_another_thread_than_was_asked_for_is_none() -> None:
     assert errors(events) == [("session", "sessionNotFound")]
     assert errors(read(*STARTED, completed(10), resume="t-1")) == []
     assert errors(read(*STARTED, completed(10), argv=["codex", "exec", "fork", "t-0", "--", "go"])) == []
+    asked = ["codex", "exec", "resume", "t-0", "--", "fork"]
+    assert errors(read(*STARTED, completed(10), argv=asked)) == [("session", "sessionNotFound")]
+    assert errors(read(*STARTED, completed(10), argv=["codex", "exec", "--", "resume"])) == []
 
 
 def test_a_thread_that_is_not_there() -> None:
