@@ -80,7 +80,8 @@ BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 
 
 def demo_plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
-    return demo.plan(structs.replace(config, native={"pace": 0}), executable, dialect)
+    native = {"pace": 0, "sessions": "sessions"}
+    return demo.plan(structs.replace(config, native=native), executable, dialect)
 
 
 def asker_plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
@@ -200,6 +201,19 @@ def test_the_agent_that_asks_asks_for_everything(folder: Path) -> None:
         *("question.asked", "question.answered"),
     ]
     assert (folder / "asked.txt").read_text() == "asked\n"
+
+
+def test_the_example_of_the_specification_goes_on_with_its_session(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the real agents: tests/real/test_agent_protocol."""
+    monkeypatch.setattr(_agents, "AGENTS", {"claude": WORKS})
+    [example, *_] = blocks_of(ROOT / "docs" / "agent-protocol.md")
+    run(example, folder)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines.count("Session started: demo-1") == 2
+    assert lines.count("[End] completed ") == 2
+    assert lines[-1] == "[End] completed "
 
 
 def test_the_first_example_is_a_whole_script() -> None:

@@ -179,7 +179,7 @@ async def archive_session(
 ) -> None:
     """Put a session of an agent away, or back with `archived` False. It is named by its id, or by the beginning of it.
     Raises Unsupported if the agent cannot do that, SessionNotFound if it has no such session."""
-    async with _aside(agent, options) as connection:
+    async with _aside(agent, options, Capability.ARCHIVE) as connection:
         await connection.archive_session(session, archived=archived)
 
 
@@ -187,7 +187,7 @@ async def delete_session(
     agent: str | Agent | SessionConfig, session: str, **options: Unpack[Options]
 ) -> None:
     """Delete a session of an agent for good. As `archive_session`."""
-    async with _aside(agent, options) as connection:
+    async with _aside(agent, options, Capability.DELETE) as connection:
         await connection.delete_session(session)
 
 
@@ -195,7 +195,7 @@ async def rename_session(
     agent: str | Agent | SessionConfig, session: str, title: str, **options: Unpack[Options]
 ) -> None:
     """Give a session of an agent a title. As `archive_session`."""
-    async with _aside(agent, options) as connection:
+    async with _aside(agent, options, Capability.RENAME) as connection:
         await connection.rename_session(session, title)
 
 
@@ -212,7 +212,7 @@ async def _listed(
     record = agent if isinstance(agent, Agent) else _known(config.agent)
     asked = Capability.LIST_SESSIONS in record.capabilities
     if asked and (record.store is None or archived or _is_installed(record, config)):
-        async with _aside(agent, options) as connection:
+        async with _aside(agent, options, Capability.LIST_SESSIONS) as connection:
             return await connection.list_sessions(config.cwd, archived=archived, limit=limit)
     if record.store is None:
         raise Unsupported(record.name, Capability.LIST_SESSIONS, "Look for them with the agent itself")
@@ -239,8 +239,15 @@ def _is_installed(agent: Agent, config: SessionConfig) -> bool:
 
 
 @asynccontextmanager
-async def _aside(agent: str | Agent | SessionConfig, options: Mapping[str, Any]) -> AsyncIterator[Connection]:
-    """A process of the agent in a folder of its own, where no project takes part."""
+async def _aside(
+    agent: str | Agent | SessionConfig, options: Mapping[str, Any], needs: Capability
+) -> AsyncIterator[Connection]:
+    """A process of the agent in a folder of its own, where no project takes part. Raises Unsupported, before anything
+    starts, if the agent cannot do what it is started for."""
+    name = agent.agent if isinstance(agent, SessionConfig) else agent
+    record = name if isinstance(name, Agent) else _known(name)
+    if needs not in record.capabilities:
+        raise Unsupported(record.name, needs)
     with TemporaryDirectory(prefix="dragoman-") as folder:
         async with connect(agent, **{**options, "cwd": folder, "trusted": False}) as connection:
             yield connection

@@ -125,7 +125,8 @@ def test_arguments_for_claude() -> None:
             model="m",
         )
     )
-    assert args[:5] == ["-p", "Go.", "--output-format", "stream-json", "--verbose"]
+    assert args[:4] == ["-p", "--output-format", "stream-json", "--verbose"]
+    assert args[-2:] == ["--", "Go."]
     for flag, value in (
         ("--resume", "s"), ("--model", "m"), ("--max-turns", "3"), ("--allowedTools", "Read,Edit"), ("--disallowedTools", "Bash"),
     ):  # fmt: skip
@@ -146,6 +147,10 @@ def test_arguments_for_codex_and_gemini() -> None:
 
 
 def test_what_an_agent_cannot_do_is_an_agent_error() -> None:
+    with pytest.raises(AgentError, match="sandbox_mode readOnly: no argument of claude -p holds it"):
+        ClaudeAdapter().build_args(config(sandbox_mode="readOnly"))
+    with pytest.raises(AgentError, match="approval_mode: 'yolo' is not a valid"):
+        ClaudeAdapter().build_args(config(approval_mode="yolo"))
     with pytest.raises(AgentError, match="allowing or blocking the tool Read"):
         CodexAdapter().build_args(config(agent_type="codex", allowed_tools=["Read"]))
     with pytest.raises(AgentError, match="approval_mode"):

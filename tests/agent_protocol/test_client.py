@@ -1,13 +1,16 @@
 """The specification's client and sessions, on the demo agent."""
 
 import gc
+import json
 import os
 from pathlib import Path
 
 import anyio
 import psutil
 import pytest
+from msgspec import structs
 
+import dragoman
 from dragoman.agent_protocol import (
     AgentClient,
     AgentError,
@@ -22,8 +25,8 @@ from dragoman.agent_protocol import (
     TextChunkEvent,
     ToolStartedEvent,
 )
+from dragoman.agent_protocol._client import _folder_of_session
 from dragoman.testing._demo_agent import prepare
-from tests.agent_protocol import usage_example
 
 pytestmark = pytest.mark.anyio
 
@@ -48,16 +51,6 @@ def demo(**given: object) -> AgentClient:
 async def all_of(events: object) -> list[AgentEvent]:
     with anyio.fail_after(60):
         return [event async for event in events]  # type: ignore[attr-defined]
-
-
-async def test_the_usage_example(folder: Path, tmp_path: Path) -> None:
-    client = AgentClient(native={"pace": 0, "sessions": str(tmp_path / "sessions")})
-    with anyio.fail_after(60):
-        printed = await usage_example.main(client, "demo", str(folder))
-    assert printed[0].startswith("Session started: ")
-    assert [line for line in printed if line.startswith("[End]")] == ["[End] completed", "[End] completed"]
-    assert any(line.startswith("[Tool] ") for line in printed)
-    assert any(line.startswith("[Result] ") for line in printed)
 
 
 async def test_events_are_one_stream_that_ends_with_the_session(tmp_path: Path) -> None:
@@ -144,6 +137,22 @@ async def test_texts_in_pieces_and_whole(folder: Path) -> None:
     assert not any(chunk.is_partial for chunk in told[False])
     pieces = "".join(chunk.content + ("" if chunk.is_partial else "\n") for chunk in told[True])
     assert pieces == "".join(chunk.content + "\n" for chunk in told[False])
+
+
+def test_a_session_that_is_resumed_has_a_folder(tmp_path: Path) -> None:
+    """As Claude Code wrote it down; a folder that is gone is none."""
+    id, place = "0b3c1e52-6f0a-4a57-9c0e-2f9d1c7a5e11", tmp_path / "project"
+    store = tmp_path / ".claude" / "projects" / "somewhere"
+    store.mkdir(parents=True)
+    line = {"type": "user", "cwd": str(place), "message": {"role": "user", "content": "Go."}}
+    (store / f"{id}.jsonl").write_text(json.dumps(line) + "\n")
+    wanted = dragoman.SessionConfig(agent="claude", resume=id, env={"HOME": str(tmp_path)}, inherit_env=False)
+    assert _folder_of_session(wanted) is None
+    place.mkdir()
+    assert _folder_of_session(wanted) == str(place)
+    assert _folder_of_session(structs.replace(wanted, resume="no-such")) is None
+    assert _folder_of_session(structs.replace(wanted, resume=None)) is None
+    assert _folder_of_session(structs.replace(wanted, agent="nobody")) is None
 
 
 # --- errors --------------------------------------------------------------------------------------------------

@@ -81,10 +81,12 @@ def test_there_are_none(invoke: Invoke) -> None:
     [
         (["ls", "claude"], 3, "Claude Code was not found"),
         (["ls", "nobody"], 2, "no agent is called 'nobody'"),
-        (["archive", "claude", ONE], 3, "was not found"),
+        (["archive", "codex", ONE], 3, "was not found"),
         (["delete", "demo", "demo-1", "--yes"], 2, "demo cannot do this: delete"),
         (["rename", "demo", "demo-1", "Mine"], 2, "demo cannot do this: rename"),
         (["archive", "demo", "demo-1"], 2, "demo cannot do this: archive"),
+        (["archive", "claude", "x"], 2, "claude cannot do this: archive"),
+        (["delete", "claude", "x", "--yes"], 2, "claude cannot do this: delete"),
     ],
 )
 def test_what_cannot_be(words: list[str], status: int, said: str, invoke: Invoke) -> None:

@@ -21,6 +21,7 @@ from dragoman._model.events import (
     Event,
     Message,
     NativeInvalid,
+    NativeUnknown,
     PermissionResolved,
     RunEnded,
     TurnEnded,
@@ -28,6 +29,7 @@ from dragoman._model.events import (
 from dragoman._model.result import Verdict
 
 NOISE = NativeInvalid(origin="agent")
+STRANGE = NativeUnknown(origin="agent")
 SPEECH = Message(origin="agent", role="assistant", text="hello")
 CUT = TurnEnded(outcome="truncated", synthesized=True)
 
@@ -45,6 +47,9 @@ def failed(error: ErrorInfo | None = None) -> TurnEnded:
         ([Error(message="v9", scope="protocol", kind="protocolError"), CUT], "protocolError", ProtocolBroken),
         ([NOISE, NOISE], "jsonParseError", NotJson),
         ([NOISE, CUT], "jsonParseError", NotJson),
+        ([STRANGE, CUT], "jsonParseError", NotJson),
+        ([NOISE, STRANGE], "jsonParseError", NotJson),
+        ([STRANGE, SPEECH, CUT], "processExitError", ProcessExited),
         ([NOISE, SPEECH, NOISE, CUT], "processExitError", ProcessExited),
         ([SPEECH, NOISE, CUT], "processExitError", ProcessExited),
         ([], "processExitError", ProcessExited),
@@ -79,6 +84,11 @@ def test_an_error_that_passed_is_none() -> None:
 def test_a_run_that_was_not_in_time_is_late_whatever_its_turn_says() -> None:
     verdict = Verdict([TurnEnded(outcome="completed"), RunEnded(outcome="timeout")])
     assert type(verdict.raised("toy")) is TimedOut
+
+
+@pytest.mark.parametrize(("line", "began"), [(NOISE, False), (STRANGE, False), (SPEECH, True)])
+def test_noise_is_no_beginning(line: Event, began: bool) -> None:
+    assert Verdict([line, CUT, RunEnded(outcome="timeout")]).began is began
 
 
 def test_the_agents_own_words_and_code_stay() -> None:

@@ -54,14 +54,27 @@ async def failure(agent: Pinned, lines: Lines, dialect: str, **fields: Any) -> t
     return type(raised.value), result.outcome
 
 
-NO_KEY = {"claude": {"ANTHROPIC_API_KEY": ""}, "gemini": {"GEMINI_API_KEY": ""}}
+NO_KEY = {
+    "claude": {"ANTHROPIC_API_KEY": ""},
+    "codex": {"SCRIPTED_API_KEY": ""},
+    "gemini": {"GEMINI_API_KEY": ""},
+}
 
 
-@named([way for way in DRIVEN if way[0] in NO_KEY])
+@named(DRIVEN)
 async def test_nobody_is_logged_in(agent: Pinned, dialect: str) -> None:
     with pytest.raises(LoginRequired, match="API_KEY") as raised:
         await agent.ask(["Never said."], "Go.", dialect=dialect, env=NO_KEY[agent.name])
     assert raised.value.kind == "loginRequired"
+
+
+@named([("gemini", "acp")])
+async def test_nobody_is_logged_in_to_a_session_that_is_waited_for(agent: Pinned, dialect: str) -> None:
+    async with agent.open([], dialect=dialect, env=NO_KEY[agent.name]) as run:
+        with pytest.raises(LoginRequired, match="; run `gemini` and choose how to log in"):
+            await run.session.ready()
+        with pytest.raises(LoginRequired, match="no session could be opened"):
+            run.session.prompt("Go.")
 
 
 @named([*DRIVEN, ("codex-acp", "acp")])

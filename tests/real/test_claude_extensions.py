@@ -116,9 +116,8 @@ async def test_a_hook_of_the_client_denies(claude: Pinned) -> None:
 
 
 async def test_a_hook_of_the_settings_is_reported(claude: Pinned) -> None:
-    hooks = {
-        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "echo ran >> hooked"}]}]
-    }
+    command = "echo ran >> hooked; echo fine; echo beware >&2"
+    hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}]}
     async with claude.open(
         [tool("Bash", command="touch here"), "Done."], approve="all", native={"settings": {"hooks": hooks}}
     ) as run:
@@ -127,3 +126,5 @@ async def test_a_hook_of_the_settings_is_reported(claude: Pinned) -> None:
     reports = said.of(Hook, event="PreToolUse")
     assert [report.phase for report in reports] == ["started", "ended"]
     assert reports[1].exit_code == 0
+    assert sorted((reports[1].output or "").split()) == ["beware", "fine"]  # the CLI's own word for both
+    assert reports[1].stderr == "beware\n"

@@ -89,6 +89,30 @@ async def test_what_claude_can_be_asked(claude: Pinned) -> None:
         await run.turn("Hi.")
 
 
+async def test_what_a_plugin_and_a_beta_bring_to_claude(claude: Pinned) -> None:
+    """`init.agents`, `skills`, `plugins` and `betas` of the specification (004 §3.5)."""
+    plugin = claude.home / "plugin"
+    files = {
+        ".claude-plugin/plugin.json": '{"name": "small", "version": "1.0.0"}',
+        "agents/helper.md": "---\nname: helper\ndescription: Helps.\n---\nHelp.\n",
+        "skills/hello/SKILL.md": "---\nname: hello\ndescription: Says hello.\n---\nSay hello.\n",
+    }
+    for name, text in files.items():
+        (plugin / name).parent.mkdir(parents=True, exist_ok=True)
+        (plugin / name).write_text(text)
+    beta = "context-1m-2025-08-07"
+    async with claude.open(["Hi."], extra_args=["--plugin-dir", str(plugin), "--betas", beta]) as run:
+        session = run.session
+        await session.ready()
+        [helper] = [agent for agent in session.agents if agent.name == "small:helper"]
+        assert helper.description == "Helps."
+        await run.turn("Hi.")
+        [own] = [each for each in session.plugins if each.name == "small"]
+        assert own.path == str(plugin)
+        assert "small:hello" in {skill.name for skill in session.skills}
+        assert session.betas == [beta]
+
+
 async def test_how_much_claude_may_think(claude: Pinned) -> None:
     """What it then asks of the model; a model that thinks as it likes is only told whether to."""
     async with claude.open(["One.", "Two.", "Three.", "Four."], model="claude-haiku-4-5") as run:

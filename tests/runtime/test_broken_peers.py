@@ -49,6 +49,13 @@ async def test_what_it_writes_is_no_json(tmp_path: Path, agent: str, dialect: st
 
 
 @pytest.mark.parametrize(("agent", "dialect"), DIALECTS)
+@pytest.mark.parametrize("line", ['{"hello":1}', "[1,2]"])
+async def test_what_it_writes_is_other_json(tmp_path: Path, agent: str, dialect: str, line: str) -> None:
+    with pytest.raises(NotJson, match="wrote nothing that is JSON of its protocol"):
+        await ask(tmp_path, agent, dialect, f"echo '{line}'; exit 0")
+
+
+@pytest.mark.parametrize(("agent", "dialect"), DIALECTS)
 async def test_it_writes_nothing(tmp_path: Path, agent: str, dialect: str) -> None:
     with pytest.raises(ProcessExited, match="it was done: no licence") as raised:
         await ask(tmp_path, agent, dialect, "echo no licence >&2; exit 9")

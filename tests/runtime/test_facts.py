@@ -36,7 +36,7 @@ def test_nothing_is_known_at_first() -> None:
     told = Told()
     assert (told.model, told.mode, told.account, told.rate_limit) == (None, None, None, None)
     lists = (told.modes, told.models, told.tools, told.commands, told.mcp_servers, told.agents, told.skills)
-    assert (*lists, told.plugins, told.options) == ([],) * 9
+    assert (*lists, told.plugins, told.betas, told.options) == ([],) * 10
 
 
 def test_models_in_the_words_of_each_agent() -> None:

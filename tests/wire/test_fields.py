@@ -1,5 +1,6 @@
 """Fields of native objects: the right kind or nothing, and never an exception."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ READERS: dict[str, Any] = {
     "text": (fields.text, None),
     "integer": (fields.integer, None),
     "number": (fields.number, None),
+    "time": (fields.time, None),
     "flag": (fields.flag, False),
     "mapping": (fields.mapping, {}),
     "items": (fields.items, []),
@@ -63,6 +65,19 @@ def test_the_first_key_with_a_value_of_the_kind_counts() -> None:
     assert fields.text(native, "e", "c") == "x"
     assert fields.integer(native, "b", "d", "e") == 0
     assert fields.flag({"a": False, "b": True}, "a", "b") is True
+
+
+def test_times() -> None:
+    noon = datetime(2026, 1, 2, 12, tzinfo=UTC)
+    for text in (
+        "2026-01-02T12:00:00Z",
+        "2026-01-02T13:00:00+01:00",
+        "2026-01-02T12:00:00",
+        "2026-01-02 12:00",
+    ):
+        assert fields.time({"a": text}, "a") == noon
+    for odd in ("", "noon", "2026-13-01", 1, None):
+        assert fields.time({"a": odd}, "a") is None
 
 
 def test_objects_in_a_list_come_without_the_rest_of_it() -> None:

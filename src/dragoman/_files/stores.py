@@ -147,12 +147,8 @@ def _first(lines: Sequence[Line], key: str) -> str | None:
     return repaired_text(found) if found is not None else None
 
 
-def _time(text: str | None) -> datetime | None:
-    try:
-        time = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+def _first_time(lines: Sequence[Line], key: str) -> datetime | None:
+    return next((time for line in lines if (time := fields.time(line, key))), None)
 
 
 def _modified(file: StoredFile) -> datetime:
@@ -203,7 +199,7 @@ def _claude_session(agent: str, file: StoredFile) -> SessionInfo | None:
         title=_first(late, "customTitle") or _first(late, "aiTitle") or _first(head, "summary"),
         prompt=prompt,
         cwd=_first(head, "cwd"),
-        created=_time(_first(head, "timestamp")),
+        created=_first_time(head, "timestamp"),
         updated=_modified(file),
         model=next((model for model in models if model and model != "<synthetic>"), None),
     )
@@ -259,7 +255,7 @@ def _codex_session(agent: str, file: StoredFile) -> SessionInfo | None:
         id=id,
         prompt=prompt,
         cwd=fields.text(meta, "cwd"),
-        created=_time(fields.text(meta, "timestamp")),
+        created=fields.time(meta, "timestamp"),
         updated=_modified(file),
         model=_first(contexts, "model"),
         archived=archived,
@@ -324,7 +320,7 @@ def _gemini_session(agent: str, file: StoredFile) -> SessionInfo | None:
         title=_first([*(fields.mapping(line, "$set") for line in late), *late], "summary"),
         prompt=prompt,
         cwd=_gemini_root(file.path.parent.parent),
-        created=_time(_first(head, "startTime")),
+        created=_first_time(head, "startTime"),
         updated=_modified(file),
         model=_first([message for message in messages[::-1] if message.get("type") == "gemini"], "model"),
     )

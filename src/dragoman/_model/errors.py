@@ -9,7 +9,7 @@
     ├── AgentFailed         the agent's fault
     │   ├── ProcessExited   it ended when it should not have
     │   ├── ProtocolBroken  it does not keep to its protocol, and nothing can go on
-    │   └── NotJson         what it writes is no JSON, and nothing else came of it
+    │   └── NotJson         what it writes is no JSON of its protocol, and nothing else came of it
     ├── PermissionDenied    a denial ended the work
     ├── LimitReached        a limit you set was reached
     ├── TimedOut            a time limit you set was reached
@@ -142,7 +142,7 @@ class ProtocolBroken(AgentFailed):
 
 
 class NotJson(AgentFailed):
-    """What the agent wrote is no JSON, and nothing else came of it."""
+    """What the agent wrote is no JSON, or none that its protocol has, and nothing else came of it."""
 
     kind: ClassVar[ErrorKind] = "jsonParseError"
 

@@ -25,6 +25,7 @@ from dragoman._model.events import (
     Event,
     FileChanged,
     NativeInvalid,
+    NativeUnknown,
     PermissionResolved,
     RunEnded,
     RunOutcome,
@@ -81,7 +82,7 @@ _WHAT: Final[dict[ErrorKind | None, str]] = {
     "permissionDenied": "did not finish, since it may not do what it asked for",
     "limitReached": "was stopped by a limit",
     "processExitError": "exited before it was done",
-    "jsonParseError": "wrote nothing that is JSON",
+    "jsonParseError": "wrote nothing that is JSON of its protocol",
     "protocolError": "does not keep to its protocol",
     "sessionNotFound": "does not open the session",
     "loginRequired": "is not logged in, or its key is not accepted",
@@ -96,11 +97,11 @@ class Verdict:
         """How the last turn ended."""
         self.run: RunEnded | None = None
         self.agent_spoke = False
-        """The agent said something."""
+        """The agent said something that its protocol has."""
         self._refusal: Error | None = None
         """The last error that was not one of a turn."""
-        self._said_nothing_but_noise = False
-        """The agent wrote lines, and none of them was a message."""
+        self._noise = False
+        """The agent wrote lines that its protocol has not."""
         self._denied = False
         """The last thing that was decided was a denial, and no tool completed since."""
         for event in events:
@@ -108,9 +109,9 @@ class Verdict:
 
     def see(self, event: Event) -> None:
         if event.origin == "agent":
-            noise = isinstance(event, NativeInvalid)
-            self._said_nothing_but_noise = noise and (self._said_nothing_but_noise or not self.agent_spoke)
-            self.agent_spoke = True
+            noise = isinstance(event, NativeInvalid | NativeUnknown)
+            self._noise = self._noise or noise
+            self.agent_spoke = self.agent_spoke or not noise
         if isinstance(event, PermissionResolved):
             self._denied = event.outcome == "denied"
         elif isinstance(event, ToolEnded) and event.status == "completed":
@@ -160,7 +161,7 @@ class Verdict:
             return "permissionDenied"
         if turn is not None and turn.outcome == "limited":
             return "limitReached"
-        if self._said_nothing_but_noise:
+        if self._noise and not self.agent_spoke:
             return "jsonParseError"
         if turn is None or (turn.synthesized and turn.outcome == "truncated"):
             return "processExitError"

@@ -37,7 +37,7 @@ from dragoman._model.errors import (
     Unsupported,
     UsageError,
 )
-from dragoman._model.events import CommandEnded, RunEnded
+from dragoman._model.events import CommandEnded, Error, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._model.result import error_class
 from dragoman._model.sessions import LATEST, SessionInfo, chosen, newest_first, remedy
@@ -374,9 +374,16 @@ class Connection:
         stream, ledger = self.events(), self._run.ledger
         while not ready():
             if ledger.refusal is not None:
-                raise error_class(ledger.refusal.kind)(ledger.refusal.message, agent=self.agent)
+                raise self._refusal(ledger.refusal)
             if not await stream.batch():
                 raise self._run.exit_error("it was ready")
+
+    def _refusal(self, error: Error) -> DragomanError:
+        """Why it will never be ready, and what to do about it."""
+        known = {"loginRequired": self._run.plan.login, "sessionNotFound": remedy(self.agent)}
+        how = known.get(error.kind or "")
+        words = f"{error.message}; {how}" if how else error.message
+        return error_class(error.kind)(words, agent=self.agent, native=error.message)
 
     def _not_opened(self, ended: CommandEnded | None, resume: str | None) -> Exception:
         error = ended.error if ended is not None else None

@@ -76,6 +76,11 @@ class Facts:
         return list(self._known().get("plugins", ()))
 
     @property
+    def betas(self) -> list[str]:
+        """The beta features of its model's API that are in use."""
+        return list(self._known().get("betas", ()))
+
+    @property
     def options(self) -> list[Any]:
         """What `set_option` can set, where the agent lists it, in its own words."""
         return list(self._known().get("options", ()))

@@ -156,7 +156,8 @@ class Session(Facts):
         """Wait until the agent has answered its opening lines: what it tells of itself before the first prompt is
         known then. One that is told nothing but its prompt is ready when it tells of its session.
 
-        Raises AgentFailed if it does not open the session, ProcessExited if it ends before that.
+        Raises SessionNotFound, LoginRequired, ProtocolBroken or AgentFailed if it does not open the session, by the cause,
+        and ProcessExited if it ends before that.
         """
         await self._connection._until(lambda: self._id is not None or self._run.machine.ready)
 

@@ -4,6 +4,7 @@ Every function takes any `native` and raises for none: what is not an object has
 first that holds a value of the kind counts; older and newer versions of an agent name one field differently.
 """
 
+from datetime import UTC, datetime
 from typing import Any
 
 
@@ -40,6 +41,15 @@ def number(native: Any, *keys: str) -> float | None:
             if type(found) is int or type(found) is float:
                 return found
     return None
+
+
+def time(native: Any, *keys: str) -> datetime | None:
+    """The moment that a string names, by ISO 8601; of one without a zone, in UTC. None if there is none."""
+    try:
+        found = datetime.fromisoformat(text(native, *keys) or "")
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def flag(native: Any, *keys: str) -> bool:

@@ -17,7 +17,7 @@ from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._projections import agent_event
 from dragoman._wire.jsontext import parse
 from dragoman._wire.machine import StartOptions
-from dragoman.agent_protocol._config import ApprovalMode, SessionConfig, meant
+from dragoman.agent_protocol._config import ApprovalMode, SandboxMode, SessionConfig, meant
 from dragoman.agent_protocol._errors import AgentError, AgentErrorType, agent_error
 from dragoman.agent_protocol._transport import Transport
 
@@ -117,20 +117,25 @@ class ClaudeAdapter(ProtocolAdapter):
     """Nobody can be asked: what would be asked is denied."""
 
     def build_args(self, config: SessionConfig) -> list[str]:
-        args = ["-p", config.prompt, "--output-format", "stream-json", "--verbose"]
+        if config.sandbox_mode not in (SandboxMode.none, SandboxMode.fullAccess):
+            hint = "no argument of claude -p holds it; AgentClient does"
+            raise _refusal(f"sandbox_mode {config.sandbox_mode}: {hint}")
+        args = ["-p", "--output-format", "stream-json", "--verbose"]
         try:
             args += self._MODES[ApprovalMode(config.approval_mode)]
         except ValueError as error:
-            raise AgentError(
-                AgentErrorType.unknown, f"approval_mode: {error}", agent_type="claude"
-            ) from error
+            raise _refusal(f"approval_mode: {error}") from error
         single = {"--resume": config.session_id, "--model": config.model, "--max-turns": config.max_turns}
         several = {"--allowedTools": config.allowed_tools, "--disallowedTools": config.blocked_tools}
         for flag, value in single.items():
             args += [flag, str(value)] if value is not None else []
         for flag, values in several.items():
             args += [flag, ",".join(values)] if values else []
-        return args
+        return [*args, "--", config.prompt]
+
+
+def _refusal(why: str) -> AgentError:
+    return AgentError(AgentErrorType.unknown, why, agent_type="claude")
 
 
 class CodexAdapter(ProtocolAdapter):

@@ -1,14 +1,20 @@
 """The client and its sessions, by specification 004 §9.1 and §9.2."""
 
+import os
 from collections.abc import AsyncIterator
 from types import TracebackType
-from typing import Any, Self, Unpack, cast
+from typing import Any, Final, Self, Unpack, cast
 
 import anyio
+from anyio import to_thread
 from msgspec import Struct, structs
 
 from dragoman import api
+from dragoman._agents import AGENTS
+from dragoman._agents.agent import environment
 from dragoman._dialects.agent_event.messages import AGENT_TYPES, AgentEvent, SessionEndedEvent, TextChunkEvent
+from dragoman._files import stores
+from dragoman._model import config as config_module
 from dragoman._model.config import Options
 from dragoman._model.errors import DragomanError
 from dragoman._model.events import Event, Message
@@ -46,11 +52,16 @@ class AgentClient:
         self._given = given
 
     async def start_session(self, config: SessionConfig, **given: Unpack[_Given]) -> "AgentSession":
-        """A session that works on its prompt already. Raises AgentError if it cannot be started."""
+        """A session that works on its prompt already; one that is resumed works in its own folder, if no other is named
+        and the agent's files tell it. Raises AgentError if it cannot be started."""
         both: dict[str, Any] = {**self._given, **given}
         both["env"] = {**both.get("env", {}), **(config.environment or {})}
         try:
-            opened = api.open(meant(config), once=True, **both)
+            wanted = meant(config)
+            if wanted.cwd is None and "cwd" not in both:
+                seen = structs.replace(wanted, **{name: both[name] for name in _SEEN & both.keys()})
+                wanted.cwd = await to_thread.run_sync(_folder_of_session, seen)
+            opened = api.open(wanted, once=True, **both)
             session = AgentSession(opened, self._partial, self._extended)
             await session._begin()
         except DragomanError as error:
@@ -175,6 +186,22 @@ class _AgentEvents:
                     self._shown = ""
             made.append(item)
         return made
+
+
+_SEEN: Final = frozenset(("env", "inherit_env"))
+"""The options that say what an agent sees of our environment, and with it where it keeps its sessions."""
+
+
+def _folder_of_session(config: config_module.SessionConfig) -> str | None:
+    """The folder of the session that is to be resumed, as the agent's files tell it; None if they do not. The
+    specification's example names it once, and Claude Code and Gemini CLI find a session only from its own folder."""
+    agent = AGENTS.get(config.agent)
+    if config.resume is None or agent is None or agent.store is None:
+        return None
+    folders = agent.session_dirs(environment(config, agent.env_prefixes))
+    found = stores.sessions(agent.name, agent.store, folders, prefix=config.resume, limit=1)
+    folder = found[0].cwd if found else None
+    return folder if folder is not None and os.path.isdir(folder) else None
 
 
 def _said(event: Event) -> Event:

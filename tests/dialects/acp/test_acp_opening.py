@@ -7,7 +7,7 @@ import pytest
 from dragoman._dialects.acp.opening import Opening
 from dragoman._model import commands as c
 from dragoman._model import events as ev
-from dragoman._model.errors import SessionNotFound, Unsupported, UsageError
+from dragoman._model.errors import LoginRequired, SessionNotFound, Unsupported, UsageError
 from tests.dialects.acp.conversation import MODES, SESSION, Conversation, chunk, update
 
 
@@ -191,7 +191,7 @@ def test_a_prompt_that_can_never_be_sent_gets_a_failed_turn() -> None:
     assert "Run `x login`" in ended.error.message
     [auth] = talk.of(ev.Auth)
     assert auth.status == "required"
-    with pytest.raises(UsageError, match="Run `x login`"):
+    with pytest.raises(LoginRequired, match="Run `x login`"):
         talk.machine.send(c.Prompt(text="again"))
     talk.end(code=0)
     assert talk.of(ev.RunEnded)[0].outcome == "failed"
@@ -373,7 +373,7 @@ def test_settings_of_a_session_that_there_never_will_be_are_refused_by_the_agent
     talk.answer(to="session/set_mode", error={"code": -32602, "message": "Session not found"})
     [ended] = talk.of(ev.CommandEnded)
     assert (ended.command, ended.request_id, ended.ok) == ("set_mode", "a", False)
-    with pytest.raises(UsageError, match="no session could be opened: Authentication required"):
+    with pytest.raises(LoginRequired, match="no session could be opened: Authentication required"):
         talk.say(c.SetMode(mode="plan"))
     talk.end(code=0)
 

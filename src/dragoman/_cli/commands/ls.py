@@ -14,6 +14,8 @@ from dragoman._model.sessions import SessionInfo
 
 SHOWN: Final = 20
 """How many sessions are shown if not all are asked for."""
+SUBJECT: Final = 100
+"""Characters that are shown of a title or prompt."""
 
 
 @click.command(cls=WithExtraArgs)
@@ -78,7 +80,3 @@ def _show(sessions: list[SessionInfo]) -> None:
         pen.line(
             f"  {about[:SUBJECT]}{'…' if len(about) > SUBJECT else ''}" if about else "  (nothing was said)"
         )
-
-
-SUBJECT: Final = 100
-"""Characters that are shown of a title or prompt."""

@@ -36,6 +36,7 @@ class Handshake:
         self.lost_reason: str | None = None
         """Why there is no session and will be none."""
         self.lost_kind: ErrorKind | None = None
+        """The same in one word, where there is one."""
         self.settings: set[str] = set()
         """Requests that set up a session and have no answer yet."""
         self._set = 0
@@ -139,7 +140,8 @@ class Handshake:
     def give_up(self, error: RpcError, what: str, kind: ErrorKind | None = None) -> None:
         """Record that no session can be opened, and fail all prompts that wait for one."""
         if self.lost_reason is None:
-            self.lost_reason, self.lost_kind = self._fail(error, what, kind), kind
+            self.lost_kind = kind or t.error_info(error).kind
+            self.lost_reason = self._fail(error, what, self.lost_kind)
             self._release(None)
 
     def _fail(self, error: RpcError, what: str, kind: ErrorKind | None = None) -> str:
@@ -155,4 +157,4 @@ class Handshake:
 
     def _how_to_sign_in(self, error: RpcError) -> str:
         ways = t.ways_in(self._connection.agreement.auth_methods)
-        return f"{error.message}. Ways to sign in: {ways}" if ways else error.message
+        return f"{error.message.rstrip('.')}. Ways to sign in: {ways}" if ways else error.message

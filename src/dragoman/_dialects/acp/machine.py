@@ -16,8 +16,9 @@ from dragoman._dialects.acp.requests import Requests
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
-from dragoman._model.errors import SessionNotFound, UsageError
+from dragoman._model.errors import UsageError
 from dragoman._model.frames import Exit, Launch
+from dragoman._model.result import error_class
 from dragoman._model.sessions import SessionInfo
 from dragoman._wire import fields
 from dragoman._wire.jsonrpc import Incoming, Notification, Request, Response, RpcError
@@ -300,8 +301,8 @@ class Acp(Machine):
             session = self._connection.session(command.session) if known else None
             lost = self._handshake.lost_reason or (session.lost_reason if session is not None else None)
             if lost is not None:
-                unknown = self._handshake.lost_kind == "sessionNotFound"
-                raise (SessionNotFound if unknown else UsageError)(lost, agent=self.agent)
+                kind = self._handshake.lost_kind
+                raise (error_class(kind) if kind is not None else UsageError)(lost, agent=self.agent)
             if session is not None and isinstance(command, (c.Prompt, c.Compact)):
                 command = structs.replace(command, session=session.id)
         return super().send(command)

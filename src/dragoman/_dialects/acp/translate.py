@@ -1,7 +1,6 @@
 """What single messages mean, where no memory is needed: stateless and total."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from msgspec import Struct, field
@@ -229,17 +228,9 @@ def sessions_in(agent: str, result: Any) -> tuple[list[SessionInfo], str | None]
             id=id,
             title=fields.text(session, "title") or None,
             cwd=fields.text(session, "cwd"),
-            updated=_time(fields.text(session, "updatedAt")),
+            updated=fields.time(session, "updatedAt"),
         )
         for session in fields.mappings(result, "sessions")
         if (id := fields.text(session, "sessionId"))
     ]
     return infos, fields.text(result, "nextCursor")
-
-
-def _time(text: str | None) -> datetime | None:
-    try:
-        time = datetime.fromisoformat(text or "")
-    except ValueError:
-        return None
-    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

@@ -273,6 +273,9 @@ def test_another_thread_than_was_asked_for_is_none() -> None:
     assert errors(events) == [("session", "sessionNotFound")]
     assert errors(read(*STARTED, completed(10), resume="t-1")) == []
     assert errors(read(*STARTED, completed(10), argv=["codex", "exec", "fork", "t-0", "--", "go"])) == []
+    asked = ["codex", "exec", "resume", "t-0", "--", "fork"]
+    assert errors(read(*STARTED, completed(10), argv=asked)) == [("session", "sessionNotFound")]
+    assert errors(read(*STARTED, completed(10), argv=["codex", "exec", "--", "resume"])) == []
 
 
 def test_a_thread_that_is_not_there() -> None:
@@ -280,3 +283,19 @@ def test_a_thread_that_is_not_there() -> None:
     assert errors(read(resume="t-1", exit=unknown)) == [("session", "sessionNotFound")]
     assert errors(read(resume="t-1", exit=Exit(code=1, stderr_tail="bad config.toml"))) == []
     assert errors(read(exit=unknown)) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("unexpected status 401 Unauthorized: not today", "loginRequired"),
+        ("Missing environment variable: `OPENAI_API_KEY`.", "loginRequired"),
+        ("the command said: Missing environment variable: `HOME`.", None),
+        ("unexpected status 500", None),
+    ],
+)
+def test_why_a_turn_failed(message: str, kind: str | None) -> None:
+    events = read(*STARTED, {"type": "turn.failed", "error": {"message": message}})
+    [ended] = of(events, ev.TurnEnded)
+    assert ended.error is not None
+    assert ended.error.kind == kind

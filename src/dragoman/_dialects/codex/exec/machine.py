@@ -61,8 +61,9 @@ class CodexExec(Machine):
     # --- lines -------------------------------------------------------------------------------------------
 
     def on_start(self, launch: Launch) -> None:
-        words = [word for word in ("resume", "fork") if word in launch.argv]
-        self._wanted_thread = launch.resume or next((_after(launch.argv, word) for word in words), None)
+        argv = launch.argv[: launch.argv.index("--")] if "--" in launch.argv else launch.argv
+        words = [word for word in ("resume", "fork") if word in argv]
+        self._wanted_thread = launch.resume or next((_after(argv, word) for word in words), None)
         self._forks = "fork" in words
         if self._wanted_thread is not None:  # what the thread had used before is not said
             self._core.turns = Turns(self.ledger)

@@ -79,7 +79,7 @@ def milliseconds(duration: Any) -> float | None:
 _RECONNECTING: Final = re.compile(
     r"(?:Reconnecting|Retrying)(?:\.\.\.|…)\s*(?:(\d+)/(\d+))?\s*(.*)", re.DOTALL | re.IGNORECASE
 )
-_UNAUTHORIZED: Final = re.compile(r"\bstatus:? 401\b")
+_UNAUTHORIZED: Final = re.compile(r"\bstatus:? 401\b|^Missing environment variable: `")
 _HTTP_STATUS: Final = re.compile(r"\bstatus:? (\d{3})\b")
 
 
@@ -119,7 +119,8 @@ def knows_no_session(message: str) -> bool:
 
 
 def _kind(message: str, code: str | None) -> ErrorKind | None:
-    """Only the words have the status (capture exec_err_401): `unexpected status 401 Unauthorized`."""
+    """Only the words have the status (capture exec_err_401): `unexpected status 401 Unauthorized`. Codex 0.166.0 misses an
+    environment variable where the key of its model provider shall be in one (`env_key`)."""
     return "loginRequired" if code == "unauthorized" or _UNAUTHORIZED.search(message) else None
 
 
