@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from dragoman._agents.agent import Agent, check_options, environment, settings_shown
+from dragoman._agents.agent import Agent, check_argument, check_options, environment, settings_shown
 from dragoman._dialects import machine_for
 from dragoman._dialects.codex.app.machine import CodexApp
 from dragoman._dialects.codex.app.wording import mcp_config
@@ -192,6 +192,7 @@ def _exec_plan(config: SessionConfig, program: str) -> LaunchPlan:
     """One turn, its prompt on the command line. With stdin open it would wait for more of it."""
     if config.prompt is None:
         raise UsageError("codex exec takes its prompt when it starts: give prompt=..., or use codex_app")
+    check_argument(config.prompt, "codex exec takes its prompt", "codex_app")
     machine = machine_for("codex_exec", config.agent)
     schema = _schema_file(config)
     return LaunchPlan(
@@ -287,6 +288,12 @@ def native_binary(executable: str) -> str:
     return executable
 
 
+def join(prompt: str, piped: str) -> str:
+    """As `codex exec` does it."""
+    whole = piped if piped.endswith("\n") else f"{piped}\n"
+    return f"{prompt}\n\n<stdin>\n{whole}</stdin>"
+
+
 def session_dirs(variables: Mapping[str, str]) -> list[Path]:
     home = variables.get("CODEX_HOME") or os.path.join(variables.get("HOME", "~"), ".codex")
     return [Path(home).expanduser() / "sessions"]
@@ -307,4 +314,5 @@ AGENT = Agent(
     native_options=NATIVE_OPTIONS,
     project_files={".codex": "settings, hooks, rules and MCP servers"},
     env_prefixes=ENV_PREFIXES,
+    join=join,
 )

@@ -10,7 +10,7 @@ from typing import Any, Final
 from msgspec import structs
 
 from dragoman._agents import acp
-from dragoman._agents.agent import Agent, check_options, environment, settings_shown
+from dragoman._agents.agent import Agent, check_argument, check_options, environment, settings_shown
 from dragoman._dialects import machine_for
 from dragoman._files import images, stores
 from dragoman._model.capabilities import Capability
@@ -146,6 +146,7 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         raise UsageError("gemini_stream takes its prompt when it starts: give prompt=..., or use acp")
     if config.mcp_servers:
         raise Unsupported("gemini", "mcp_servers in gemini_stream", "Use the dialect acp instead")
+    check_argument(config.prompt, "gemini_stream takes its prompt", "acp")
     check_options(config, "gemini_stream", _OWN_OPTIONS)
     if brought := _held_back(config):
         # Without a person at it the CLI does not run at all in a folder that it is told not to trust.
@@ -217,6 +218,11 @@ def _held_back(config: SessionConfig) -> str:
     return "" if config.trusted else ", ".join(trust.brought(folder, PROJECT_FILES))
 
 
+def join(prompt: str, piped: str) -> str:
+    """As its own `--prompt` does it."""
+    return f"{piped}\n\n{prompt}"
+
+
 def session_dirs(variables: Mapping[str, str]) -> list[Path]:
     home = variables.get("GEMINI_CLI_HOME") or variables.get("HOME", "~")
     return [Path(os.path.join(home, ".gemini", "tmp")).expanduser()]
@@ -237,4 +243,5 @@ AGENT = Agent(
     native_options=NATIVE_OPTIONS,
     project_files=PROJECT_FILES,
     env_prefixes=ENV_PREFIXES,
+    join=join,
 )
