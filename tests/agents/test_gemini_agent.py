@@ -168,3 +168,31 @@ def test_what_a_project_brings_stays_out_unless_it_is_trusted(brings: str, tmp_p
             made(**refused)
         if "mcp_servers" in refused:
             made(trusted=True, **refused)
+
+
+def test_what_it_finds_in_its_container(tmp_path: Path) -> None:
+    (tmp_path / "podman").touch(0o755)
+    env = {"PATH": str(tmp_path), "SANDBOX_ENV": "A=1", "SANDBOX": "within", "SANDBOX_MOUNTS": "/x"}
+    native = {"policies": ["rules.toml"], "sandbox_image": "image:1"}
+    fields = {"prompt": "hi", "sandbox": "workspace", "env": env, "add_dirs": ["/a", "/b"], "native": native}
+    plan = planned("gemini_stream", **fields)
+    assert "--sandbox" in plan.argv
+    assert plan.env["GEMINI_SANDBOX"] == "podman"
+    assert plan.env["GEMINI_SANDBOX_IMAGE"] == "image:1"
+    assert plan.env["SANDBOX_ENV"].startswith("A=1,GEMINI_CLI_NO_RELAUNCH=true,")
+    assert plan.env["SANDBOX_MOUNTS"] == "/x,/tmp/rules.toml:/tmp/rules.toml:ro,/a:/a:rw,/b:/b:rw"
+    assert "SANDBOX" not in plan.env
+    with pytest.raises(UsageError, match="without comma and colon"):
+        planned("gemini_stream", **{**fields, "add_dirs": ["/a:b"]})
+
+
+def test_an_image_without_a_container() -> None:
+    for dialect in ("acp", "gemini_stream"):
+        with pytest.raises(UsageError, match="give sandbox=workspace"):
+            planned(dialect, prompt="hi", native={"sandbox_image": "image:1"})
+
+
+def test_a_prompt_that_is_too_long_for_an_argument() -> None:
+    with pytest.raises(UsageError, match="use the dialect acp"):
+        planned("gemini_stream", prompt="ü" * 60_001)
+    assert planned("gemini_stream", prompt="ü" * 60_000).one_shot

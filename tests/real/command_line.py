@@ -12,13 +12,18 @@ from tests.real.driving import PATIENCE, Events, Pinned
 
 
 def run(
-    pinned: Pinned, model: Scenario, *arguments: str, interrupt_at: str | None = None
+    pinned: Pinned,
+    model: Scenario,
+    *arguments: str,
+    piped: bytes | None = None,
+    interrupt_at: str | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """What it prints and exits with; Ctrl-C comes when the model is held at the gate `interrupt_at`."""
+    """What it prints and exits with, if this is piped in; Ctrl-C comes when the model is held at the gate
+    `interrupt_at`."""
     bare = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(pinned.home), "LANG": "C.UTF-8"}
     with subprocess.Popen(
         _command(pinned, model, *arguments),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if piped is None else subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=bare,
@@ -26,7 +31,7 @@ def run(
         if interrupt_at is not None:
             model.wait_for_hold(interrupt_at)
             started.send_signal(signal.SIGINT)
-        stdout, stderr = started.communicate(timeout=PATIENCE)
+        stdout, stderr = started.communicate(piped, timeout=PATIENCE)
     return subprocess.CompletedProcess(started.args, started.returncode, stdout, stderr)
 
 

@@ -1,17 +1,22 @@
 """What `sandbox` keeps an agent from, where the agent has one; elsewhere it is refused before anything starts."""
 
+import base64
+import json
+import os
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dragoman import PermissionResolved, ToolEnded, Unsupported
+from dragoman import PermissionResolved, RunEnded, ToolEnded, Unsupported
 from dragoman.testing import ToolCall, tool
 from tests.real.agent_tools import TOOLS, outside
 from tests.real.capability_marks import by
 from tests.real.driving import Events, Lines, Pinned, saying
+from tests.real.test_answers import PIXEL
 
 pytestmark = pytest.mark.anyio
 
@@ -116,6 +121,97 @@ async def test_a_setting_that_lets_commands_out_is_refused(claude: Pinned) -> No
     (folder / "settings.json").write_text('{"sandbox": {"excludedCommands": ["touch *"]}}')
     with pytest.raises(Unsupported, match=r"settings\.json lets commands out of it"):
         await claude.ask(["Never."], "Do it.", sandbox="workspace", env={"CLAUDE_CONFIG_DIR": str(folder)})
+
+
+# --- that of Gemini CLI, which is a container ---------------------------------------------------------------------
+
+IN_CONTAINER: dict[str, Any] = {"dialect": "gemini_stream", "sandbox": "workspace", "model": "gemini-2.5-pro"}
+IMAGE = "registry.example/sandbox:1"
+
+
+@pytest.fixture
+def docker(gemini: Pinned, tmp_path: Path) -> dict[str, str]:
+    """An environment with a `docker` that writes down how it is called, and makes a sandbox all the same."""
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "docker"
+    player = Path(__file__).parent / "peers" / "docker.py"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -I {player} {tmp_path}/called "$@"\n')
+    program.chmod(0o755)
+    places = (tmp_path / "bin", gemini.executable.parent, os.environ["PATH"])
+    return {"PATH": ":".join(map(str, places)), "SANDBOX_SET_UID_GID": "false"}
+
+
+def container(tmp_path: Path) -> tuple[list[str], str]:
+    """The words of `docker run`, and the command that is run in it."""
+    calls = [json.loads(line) for line in (tmp_path / "called").read_text().splitlines()]
+    [words] = [words for words in calls if words[0] == "run"]
+    return words, words[-1]
+
+
+@needs_programs
+async def test_what_that_of_gemini_lets_through(
+    gemini: Pinned, docker: dict[str, str], tmp_path: Path
+) -> None:
+    out, added = tmp_path / "out", tmp_path / "added"
+    for folder in (out, added):
+        folder.mkdir()
+    shell = gemini.tools.shell
+    lines: Lines = [
+        shell("touch ran"),
+        gemini.write("written"),
+        shell(f"touch {out}/ran"),
+        shell(f"touch {added}/ran"),
+        shell("echo looked"),
+        "Done.",
+    ]
+    fields = {"approve": "all", "env": docker, "native": {"sandbox_image": IMAGE}, "add_dirs": [added]}
+    result = await gemini.ask(lines, "Do it.", **IN_CONTAINER, **fields)
+    assert result.text == "Done."
+    assert gemini.files == ["ran", "written"]
+    assert ([*out.iterdir()], [*added.iterdir()]) == ([], [added / "ran"])
+    words, command = container(tmp_path)
+    assert IMAGE in words
+    assert {f"{gemini.cwd}:{gemini.cwd}", f"{added}:{added}:rw"} <= set(words)
+    assert "--sandbox" in command
+    assert "--approval-mode yolo" in command
+
+
+@needs_programs
+async def test_images_reach_it_in_its_container(
+    gemini: Pinned, docker: dict[str, str], tmp_path: Path
+) -> None:
+    picture = tmp_path / "dot.png"
+    picture.write_bytes(base64.b64decode(PIXEL))
+    async with gemini.open(
+        ["A dot."], prompt="What is it?", images=[picture], env=docker, **IN_CONTAINER
+    ) as run:
+        await run.until(RunEnded)
+        [request] = run.model.requests_of("main")
+    assert PIXEL in json.dumps(request.messages)
+
+
+@needs_programs
+async def test_a_sandbox_that_the_environment_turns_off_is_one_all_the_same(
+    gemini: Pinned, docker: dict[str, str], tmp_path: Path
+) -> None:
+    off = {"GEMINI_SANDBOX": "false", "SANDBOX": "elsewhere"}
+    await gemini.ask(["Done."], "Do it.", env={**docker, **off}, **IN_CONTAINER)
+    assert "--sandbox" in container(tmp_path)[1]
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"dialect": "acp"}, "with the dialect gemini_stream only"),
+        ({"env": {"PATH": "/nowhere"}}, "needs docker or podman: install that"),
+        ({"env": {"PATH": "/nowhere", "GEMINI_SANDBOX": "runsc"}}, "needs runsc"),
+        ({"sandbox": "read-only"}, "always lets it write to its folder: use approve=plan"),
+        ({"resume": "5ed284d4-4d13-40e6-896a-95f3a285be16"}, "sessions end with the container"),
+    ],
+)
+async def test_where_that_of_gemini_would_not_hold(gemini: Pinned, fields: dict[str, Any], why: str) -> None:
+    with pytest.raises(Unsupported, match=why):
+        await gemini.ask(["Never said."], "Do it.", **{**IN_CONTAINER, **fields})
 
 
 # --- that of codex-acp, which is a mode ---------------------------------------------------------------------------

@@ -207,7 +207,10 @@ def _check(config: SessionConfig, row: Row) -> None:
     held = config.sandbox in ("read-only", "workspace")
     if held and config.sandbox not in row.sandboxes:
         raise Unsupported(
-            config.agent, f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead"
+            config.agent,
+            f"sandbox={config.sandbox}",
+            "ACP has no word for a sandbox, and no mode of this agent is known to be one: use approve=plan or approve=ask, or "
+            "start it within a sandbox of your own",
         )
     if held and "mode" in config.native:
         raise UsageError(

@@ -20,6 +20,14 @@ Planner = Callable[[SessionConfig, str, str], LaunchPlan]
 """Called with the configuration, the absolute path of the executable, and the dialect to speak."""
 
 
+Join = Callable[[str, str], str]
+
+
+def prompt_first(prompt: str, piped: str) -> str:
+    """As Claude Code joins them, and opencode."""
+    return f"{prompt}\n{piped}"
+
+
 def nowhere(environment: Mapping[str, str]) -> list[Path]:
     """For agents that keep no sessions on disk."""
     return []
@@ -61,6 +69,8 @@ class Agent(Struct, frozen=True, kw_only=True):
     trusted."""
     env_prefixes: tuple[str, ...] = ()
     """How the variables begin that are meant for it: settings, and the keys of its models."""
+    join: Join = prompt_first
+    """A prompt and what is piped in beside it as one, in the way of its own command line."""
 
 
 # --- what a configuration may ask, and what may be told of it -----------------------------------------------
@@ -72,6 +82,20 @@ def check_options(config: SessionConfig, speaker: str, options: Mapping[str, str
     if unknown:
         known = ", ".join(options) or "none"
         raise UsageError(f"{speaker} has no native option {unknown[0]!r}; it has: {known}")
+
+
+_ARGUMENT: Final = 120_000
+"""Bytes that one word of a command line may have everywhere: Linux stops at 131,071."""
+
+
+def check_argument(text: str, what: str, instead: str) -> None:
+    """Refuse a text that is too long for a word of a command line. `what` begins the sentence, `instead` is the dialect
+    that takes it."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > _ARGUMENT:
+        raise UsageError(
+            f"{what} as an argument, which may have {_ARGUMENT} bytes; this one has {size}: use the dialect {instead}"
+        )
 
 
 def settings_shown(config: SessionConfig) -> dict[str, Any]:

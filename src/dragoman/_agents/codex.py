@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from dragoman._agents.agent import Agent, check_options, environment, settings_shown
+from dragoman._agents.agent import Agent, check_argument, check_options, environment, settings_shown
 from dragoman._dialects import machine_for
 from dragoman._dialects.codex.app.machine import CodexApp
-from dragoman._dialects.codex.app.wording import mcp_config
+from dragoman._dialects.codex.app.wording import POLICIES, mcp_config
 from dragoman._files import images, stores
 from dragoman._model.config import Approve, Sandbox, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
@@ -66,6 +66,10 @@ _THREAD_OPTIONS: Final = {
     "approvals_reviewer": "approvalsReviewer",
 }
 _NEW_THREAD_OPTIONS: Final = {"ephemeral": "ephemeral", "dynamic_tools": "dynamicTools"}
+_APP_ONLY: Final = frozenset(
+    ("approval_policy", "base_instructions", "dynamic_tools", "approvals_reviewer", "personality")
+)
+"""What `codex exec` has no word for. It works with `never`, whatever config.toml says (0.166.0)."""
 _TURN_OPTIONS: Final = {"effort": "effort", "summary": "summary"}
 
 NATIVE_OPTIONS: Final = {
@@ -75,6 +79,7 @@ NATIVE_OPTIONS: Final = {
     },
     **{name: f"{field} of thread/start" for name, field in _NEW_THREAD_OPTIONS.items()},
     **{name: f"{field} of turn/start; it stays" for name, field in _TURN_OPTIONS.items()},
+    "approval_policy": "approvalPolicy of thread/start, thread/resume and thread/fork: untrusted, on-request or never",
     "config": "keys of config.toml, over what is there",
 }
 
@@ -93,6 +98,24 @@ def _check(config: SessionConfig) -> None:
             "codex",
             f"policy with approve={config.approve} and sandbox={config.sandbox}",
             "To keep the sandbox it asks nobody, so no rule could be obeyed",
+        )
+    if "approval_policy" in config.native:
+        _check_approval_policy(config, config.native["approval_policy"])
+
+
+def _check_approval_policy(config: SessionConfig, word: Any) -> None:
+    """Its own word for when it asks may be looser than ours, where nothing that was asked for depends on it."""
+    if word not in POLICIES:
+        raise UsageError(
+            f"native['approval_policy'] must be one of {', '.join(POLICIES)}; not {word!r:.60} (Codex has no on-failure any more)"
+        )
+    what = f"approval_policy={word}"
+    if config.approve == "plan" or _held(config):
+        beside = "approve=plan" if config.approve == "plan" else f"sandbox={config.sandbox}"
+        raise Unsupported("codex", f"{what} with {beside}", "There it must ask nobody: leave one of them out")
+    if config.policy is not None and word != "untrusted":
+        raise Unsupported(
+            "codex", f"policy with {what}", "Then it runs unasked what its sandbox lets it, whatever a rule says"
         )
 
 
@@ -128,7 +151,7 @@ def _opening(config: SessionConfig) -> dict[str, Any]:
     params: dict[str, Any] = {
         "cwd": os.path.abspath(config.cwd) if config.cwd is not None else None,
         "model": config.model,
-        "approvalPolicy": "never" if _held(config) else policy,
+        "approvalPolicy": native.get("approval_policy") or ("never" if _held(config) else policy),
         "sandbox": sandbox,
         "config": _settings(config) or None,
         **{field: native.get(name) for name, field in _THREAD_OPTIONS.items()},
@@ -193,6 +216,7 @@ def _exec_plan(config: SessionConfig, program: str) -> LaunchPlan:
     """One turn, its prompt on the command line. With stdin open it would wait for more of it."""
     if config.prompt is None:
         raise UsageError("codex exec takes its prompt when it starts: give prompt=..., or use codex_app")
+    check_argument(config.prompt, "codex exec takes its prompt", "codex_app")
     machine = machine_for("codex_exec", config.agent)
     schema = _schema_file(config)
     return LaunchPlan(
@@ -233,7 +257,7 @@ def _exec_args(config: SessionConfig, schema: Iterable[str]) -> list[str]:
         "model_reasoning_effort": native.get("effort"),
         "model_reasoning_summary": native.get("summary"),
     }
-    if unsaid := native.keys() & {"base_instructions", "dynamic_tools", "approvals_reviewer", "personality"}:
+    if unsaid := native.keys() & _APP_ONLY:
         raise Unsupported("codex", f"{sorted(unsaid)[0]} in codex_exec", "Use the dialect codex_app instead")
     for key, value in settings.items():
         args += ["--config", f"{key}={_toml(value)}"] if value is not None else []
@@ -287,6 +311,12 @@ def native_binary(executable: str) -> str:
     return executable
 
 
+def join(prompt: str, piped: str) -> str:
+    """As `codex exec` does it."""
+    whole = piped if piped.endswith("\n") else f"{piped}\n"
+    return f"{prompt}\n\n<stdin>\n{whole}</stdin>"
+
+
 def session_dirs(variables: Mapping[str, str]) -> list[Path]:
     home = variables.get("CODEX_HOME") or os.path.join(variables.get("HOME", "~"), ".codex")
     return [Path(home).expanduser() / "sessions"]
@@ -307,4 +337,5 @@ AGENT = Agent(
     native_options=NATIVE_OPTIONS,
     project_files={".codex": "settings, hooks, rules and MCP servers"},
     env_prefixes=ENV_PREFIXES,
+    join=join,
 )

@@ -2,15 +2,15 @@
 
 import glob
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from msgspec import structs
 
-from dragoman._agents import acp
-from dragoman._agents.agent import Agent, check_options, environment, settings_shown
+from dragoman._agents import acp, gemini_sandbox
+from dragoman._agents.agent import Agent, check_argument, check_options, environment, settings_shown
 from dragoman._dialects import machine_for
 from dragoman._files import images, stores
 from dragoman._model.capabilities import Capability
@@ -65,6 +65,7 @@ _LISTS: Final = {
 _OWN_OPTIONS: Final = {
     **{name: f"{flag} for each item of the list" for name, flag in _LISTS.items()},
     "debug": "--debug if true",
+    "sandbox_image": "GEMINI_SANDBOX_IMAGE: the image of its container, beside sandbox",
 }
 
 NATIVE_OPTIONS: Final = {**acp.NATIVE_OPTIONS, **_OWN_OPTIONS}
@@ -95,11 +96,13 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     for name, instead in _IMPOSSIBLE.items():
         if getattr(config, name):
             raise Unsupported("gemini", name, instead)
+    gemini_sandbox.check(config)
     return _stream_plan(config, executable) if dialect == "gemini_stream" else _acp_plan(config, executable)
 
 
 def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     """Everything but the tools that need no permission can be said in the protocol."""
+    gemini_sandbox.refuse_over_acp(config)
     variables = _environment(config)
     if brought := _held_back(config):
         if config.mcp_servers:
@@ -146,6 +149,7 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         raise UsageError("gemini_stream takes its prompt when it starts: give prompt=..., or use acp")
     if config.mcp_servers:
         raise Unsupported("gemini", "mcp_servers in gemini_stream", "Use the dialect acp instead")
+    check_argument(config.prompt, "gemini_stream takes its prompt", "acp")
     check_options(config, "gemini_stream", _OWN_OPTIONS)
     if brought := _held_back(config):
         # Without a person at it the CLI does not run at all in a folder that it is told not to trust.
@@ -157,6 +161,15 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     argv += ["--resume", config.resume] if config.resume is not None else []
     pictures = _pictures(config)
     argv += _several("--include-directories", dict.fromkeys(map(os.path.dirname, pictures)))
+    variables = _environment(config)
+    if gemini_sandbox.asked_for(config):
+        mounts: gemini_sandbox.Mounts = {
+            **dict.fromkeys(_places(config, config.native.get("policies") or ()), "ro"),
+            **dict.fromkeys(map(os.path.dirname, pictures), "ro"),
+            **dict.fromkeys(config.add_dirs, "rw"),
+        }
+        variables = gemini_sandbox.environment(config, variables, _ENVIRONMENT, mounts)
+        argv += ["--sandbox"]
     machine = machine_for("gemini_stream", config.agent)
     return LaunchPlan(
         agent=config.agent,
@@ -169,7 +182,7 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         ],
         machine=machine,
         files=pictures,
-        env=_environment(config),
+        env=variables,
         cwd=config.cwd,
         capabilities=machine.capabilities,
         one_shot=True,
@@ -189,10 +202,13 @@ def _pictures(config: SessionConfig) -> dict[str, bytes]:
     }
 
 
+def _places(config: SessionConfig, files: Iterable[Any]) -> list[str]:
+    """The absolute paths of files that are named as from where it works."""
+    return [os.path.abspath(os.path.join(config.cwd or ".", str(file))) for file in files]
+
+
 def _flags(config: SessionConfig) -> list[str]:
     """What is said the same way in both dialects."""
-    if config.sandbox in ("read-only", "workspace"):
-        raise Unsupported("gemini", f"sandbox={config.sandbox}", "Use approve=plan or approve=ask instead")
     flags = ["--model", config.model] if config.model is not None else []
     flags += _several("--include-directories", config.add_dirs)
     flags += _several("--allowed-tools", config.allowed_tools)
@@ -216,6 +232,11 @@ def _held_back(config: SessionConfig) -> str:
     return "" if config.trusted else ", ".join(trust.brought(folder, PROJECT_FILES))
 
 
+def join(prompt: str, piped: str) -> str:
+    """As its own `--prompt` does it."""
+    return f"{piped}\n\n{prompt}"
+
+
 def session_dirs(variables: Mapping[str, str]) -> list[Path]:
     home = variables.get("GEMINI_CLI_HOME") or variables.get("HOME", "~")
     return [Path(os.path.join(home, ".gemini", "tmp")).expanduser()]
@@ -236,4 +257,5 @@ AGENT = Agent(
     native_options=NATIVE_OPTIONS,
     project_files=PROJECT_FILES,
     env_prefixes=ENV_PREFIXES,
+    join=join,
 )

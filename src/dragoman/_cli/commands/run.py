@@ -11,6 +11,7 @@ import click
 from msgspec import structs
 
 from dragoman._cli.terminal.agent_options import EXTRA, WithExtraArgs, pairs, value_of
+from dragoman._cli.terminal.piped import prompt_of
 from dragoman._cli.terminal.view_options import Viewer, extended_option, profile_option
 from dragoman._cli.terminal.visible import visible
 from dragoman._model.config import APPROVE_MODES, SANDBOX_MODES, SessionConfig
@@ -163,10 +164,10 @@ def command(
 ) -> None:
     """Run AGENT on PROMPT and show what it does, as it does it.
 
-    PROMPT is read from stdin if it is "-", or if there is none and stdin is a pipe. Permissions are asked for at the
-    keyboard; where there is no terminal, or with --json or --view, they are denied. Ctrl-C interrupts the turn
-    and, if that takes more than ten seconds, stops the agent; SIGTERM and SIGHUP stop it in good order; a second signal
-    stops it at once.
+    PROMPT is read from stdin if it is "-", or if there is none and stdin is a pipe; what is piped in beside a PROMPT goes
+    with it. Permissions are asked for at the keyboard; where there is no terminal, or with --json or --view, they are
+    denied. Ctrl-C interrupts the turn and, if that takes more than ten seconds, stops the agent; SIGTERM and SIGHUP stop
+    it in good order; a second signal stops it at once.
 
     \b
     Exits 0 completed, 1 failed, 2 wrong usage, 3 agent not found or not started,
@@ -178,7 +179,7 @@ def command(
     fields["resume"] = LATEST if goes_on else fields["resume"]
     given: dict[str, Any] = {k: list(v) if isinstance(v, tuple) else v for k, v in fields.items()}
     config = SessionConfig(
-        prompt=_read(prompt),
+        prompt=prompt_of(prompt, fields["agent"]),
         mcp_servers=_servers(mcp_config),
         native={key: value_of(text) for key, text in native.items()},
         inherit_env="known" if clean_env == all_env else all_env,
@@ -260,16 +261,6 @@ def _write(lines: Iterable[bytes]) -> None:
     for line in lines:
         sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()
-
-
-def _read(prompt: str | None) -> str:
-    if prompt == "-" or (prompt is None and not sys.stdin.isatty()):
-        prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
-    if prompt is None:
-        raise click.UsageError("Missing argument 'PROMPT'. Give one, or pipe it in.")
-    if not prompt.strip():
-        raise click.UsageError("The prompt is empty.")
-    return prompt
 
 
 def _servers(config: dict[str, Any] | None) -> dict[str, Any]:
