@@ -13,7 +13,7 @@ from typing import Any, Final, Unpack
 from anyio import to_thread
 from msgspec import structs
 
-from dragoman._agents.agent import Agent, environment
+from dragoman._agents.agent import FETCHERS, Agent, environment
 from dragoman._files import images, stores
 from dragoman._files.recording import RecordingWriter, is_passage
 from dragoman._model.capabilities import Capability
@@ -274,6 +274,7 @@ def _config_and_connection(
         recorder=_recorder(config, plan.options.redactor),
         timeout=config.timeout,
         idle_timeout=config.idle_timeout,
+        start_timeout=config.start_timeout,
         locks=SessionLocks(record.vendor or record.name, config.timeout) if config.serialize else None,
         finder=SessionFinder(record.name, record.session_id, partial(_candidates, record, config)),
         plan_for=lambda id: _planned(record, structs.replace(config, resume=id), opens_session),
@@ -303,6 +304,8 @@ def _planned(record: Agent, config: SessionConfig, opens_session: bool) -> Launc
     plan.read_only = plan.read_only or config.sandbox == "read-only"
     plan.vendor = record.vendor
     plan.login = record.login
+    program = os.path.basename(plan.argv[0])
+    plan.fetched_by = program if program in FETCHERS else None
     plan.resume, plan.fork = config.resume, config.fork
     plan.roots = config.add_dirs
     plan.unheld = (*plan.unheld, *record.unheld)

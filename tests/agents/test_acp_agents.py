@@ -151,7 +151,7 @@ async def test_it_is_asked(version: int, tmp_path: Path) -> None:
 async def test_it_asks(version: int, verdict: bool) -> None:
     result = await ask("acp", "run ls", approve=lambda request: verdict, **small(version))
     [tool] = [event for event in result.events if isinstance(event, ev.ToolEnded)]
-    assert tool.status == ("completed" if verdict else "failed")
+    assert tool.status == ("completed" if verdict else "declined")
     assert result.text == ("RUN LS" if verdict else None)
 
 

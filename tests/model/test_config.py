@@ -93,6 +93,7 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         (0, f"{ABOVE_0} 0"),
         (-1, f"{ABOVE_0} -1"),
     ],
+    "start_timeout": [(0, f"{ABOVE_0} 0")],
     "idle_timeout": [(math.nan, f"{ABOVE_0} nan"), (False, f"{ABOVE_0} False")],
     "env": [
         ({"A": 1}, "['A'] must be a string; not 1"),

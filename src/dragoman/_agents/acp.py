@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from dragoman._agents.agent import MODEL_KEYS, Agent, check_options, environment, settings_shown
+from dragoman._agents.agent import FETCHERS, MODEL_KEYS, Agent, check_options, environment, settings_shown
 from dragoman._dialects.acp.counting import UsageRule
 from dragoman._dialects.acp.machine import Acp
 from dragoman._dialects.acp.opening import Opening
@@ -26,9 +26,6 @@ from dragoman._wire.machine import StartOptions
 
 TABLE: Final = Path(__file__).with_name("acp_agents.toml")
 GENERIC: Final = "acp"
-
-_FETCHERS: Final = {"npx": 3, "uvx": 4}
-"""Programs that fetch an agent, and how many words that takes: `npx -y PACKAGE`, `uvx --from PACKAGE PROGRAM`."""
 
 _ASKING: Final = ("default", "ask", "manual", "read-only")
 _MODES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -87,8 +84,8 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     def command_of(self, executable: str) -> list[str]:
         """How `executable` is started: the program of the table, or the agent itself where the table fetches it."""
         program, *arguments = self.command
-        if program in _FETCHERS and Path(executable).stem != program:
-            arguments = arguments[_FETCHERS[program] - 1 :]
+        if program in FETCHERS and Path(executable).stem != program:
+            arguments = arguments[FETCHERS[program] - 1 :]
         return [executable, *arguments]
 
     @property
@@ -115,7 +112,7 @@ def record(name: str) -> Agent:
         name=name,
         title=row.title,
         executable=row.command[0],
-        fetched=row.command[0] in _FETCHERS,
+        fetched=row.command[0] in FETCHERS,
         vendor=row.vendor,
         dialects=("acp",),
         plan=lambda config, executable, dialect: plan(config, row, row.command_of(executable)),

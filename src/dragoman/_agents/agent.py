@@ -28,6 +28,10 @@ def prompt_first(prompt: str, piped: str) -> str:
     return f"{prompt}\n{piped}"
 
 
+FETCHERS: Final = {"npx": 3, "uvx": 4}
+"""Programs that fetch an agent, and how many words that takes: `npx -y PACKAGE`, `uvx --from PACKAGE PROGRAM`."""
+
+
 def nowhere(environment: Mapping[str, str]) -> list[Path]:
     """For agents that keep no sessions on disk."""
     return []

@@ -106,6 +106,9 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     """How many tools the run may call."""
     timeout: Positive | None = None
     """Seconds for the whole run."""
+    start_timeout: Positive | None = None
+    """Seconds for the agent to answer what it is told first, where it has to answer: to open a session. 60, if absent, and
+    300 where npx or uvx may have to fetch it."""
     idle_timeout: Positive | None = None
     """Seconds of silence while the agent works."""
     env: dict[str, str] = field(default_factory=dict)
@@ -170,6 +173,7 @@ class Options(TypedDict, total=False):
     max_tokens: int | None
     max_tool_calls: int | None
     timeout: float | None
+    start_timeout: float | None
     idle_timeout: float | None
     env: Mapping[str, str]
     inherit_env: InheritEnv

@@ -47,6 +47,7 @@ from dragoman._policy.policy import Policy
 from dragoman._runtime.host.host import Host
 from dragoman._runtime.limits import LimitWatch
 from dragoman._runtime.locks import SessionLocks
+from dragoman._runtime.opening import OpeningWatch
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.process import stopping
 from dragoman._runtime.process.timeouts import watch
@@ -76,6 +77,7 @@ class Connection:
         recorder: FrameSink | None = None,
         timeout: float | None = None,
         idle_timeout: float | None = None,
+        start_timeout: float | None = None,
         locks: SessionLocks | None = None,
         finder: SessionFinder | None = None,
         plan_for: Callable[[str], LaunchPlan] | None = None,
@@ -94,6 +96,7 @@ class Connection:
         self._limits = LimitWatch(limits) if limits else None
         self._resuming = ResumeWatch() if plan.resume is not None and plan.one_shot else None
         self._timeouts = partial(watch, self._run, self._run.busy, self.stop, timeout, idle_timeout)
+        self._start_timeout = start_timeout
         self._preparing: anyio.CancelScope | None = None
         """What comes before the agent is started."""
         self._group: TaskGroup | None = None
@@ -169,6 +172,10 @@ class Connection:
 
     async def _look_after(self) -> None:
         async with anyio.create_task_group() as tasks:
+            if self._run.machine.handshakes:
+                opening = OpeningWatch(self._run, self._start_timeout)
+                self._run.fanout.add(opening)
+                tasks.start_soon(opening.watch, self.stop)
             tasks.start_soon(self._timeouts)
             if self._limits is not None:
                 tasks.start_soon(self._limits.watch, self.stop)
@@ -373,7 +380,7 @@ class Connection:
         """The agent has answered what it was told first, so that more can be asked of it."""
         stream, ledger = self.events(), self._run.ledger
         while not ready():
-            if ledger.refusal is not None:
+            if ledger.refusal is not None and self._run.stopping is None:
                 raise self._refusal(ledger.refusal)
             if not await stream.batch():
                 raise self._run.exit_error("it was ready")

@@ -78,5 +78,7 @@ class LaunchPlan(Struct, kw_only=True):
     updates: Updates = no_update
     """How the agent words what it may do from now on."""
     cli_version: str | None = None
+    fetched_by: str | None = None
+    """The program that fetches the agent before it starts (npx, uvx)."""
     login: str = ""
     """How to log in to the agent, as the end of a sentence."""

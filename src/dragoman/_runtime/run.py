@@ -21,7 +21,14 @@ from anyio.abc import TaskGroup
 from msgspec import structs
 
 from dragoman._model.commands import Command, Response
-from dragoman._model.errors import ProcessExited, SpawnFailed, Unsupported, UsageError
+from dragoman._model.errors import (
+    DragomanError,
+    ProcessExited,
+    SpawnFailed,
+    TimedOut,
+    Unsupported,
+    UsageError,
+)
 from dragoman._model.events import AnyEvent, CommandEnded, Event, Request, RunEnded
 from dragoman._model.frames import Direction, Exit, Frame, Launch, StopReason
 from dragoman._runtime import own_files
@@ -68,6 +75,7 @@ class Run:
         self.exit: Exit | None = None
         self.stopping: StopReason | None = None
         """Why we stop it, once we do."""
+        self.stop_detail: str | None = None
         self.helped = False
         """It was made to exit."""
         self.recording_error: Exception | None = None
@@ -237,7 +245,7 @@ class Run:
 
     def stop_for(self, reason: StopReason, detail: str | None = None) -> None:
         """Put on record why the run is about to be stopped."""
-        self.stopping = reason
+        self.stopping, self.stop_detail = reason, detail
         note = note_frames.Stopping(reason=reason, detail=detail)
         self._publish(self._pass("note", [note_frames.write(note)], self._clock()))
 
@@ -322,12 +330,14 @@ class Run:
         self.fanout.end()
         self.ended.set()
 
-    def exit_error(self, before: str) -> ProcessExited:
-        """What to raise for something that can no longer be: how it exited, and its last words."""
+    def exit_error(self, before: str) -> DragomanError:
+        """What to raise for something that can no longer be: how it exited, or that it took too long, and its last words."""
         exit, result = self.exit or Exit(), self.result
         how = exit.signal or (f"code {exit.code}" if exit.code is not None else "unknown how")
         tail = (result.stderr_tail if result is not None else None) or ""
         said = f"; it said: {tail.strip()}" if tail.strip() else ""
+        if self.stopping == "timeout":
+            return TimedOut(f"{self.stop_detail}{said}", agent=self.plan.agent, native=tail or None)
         return ProcessExited(
             f"{self.plan.agent} exited ({exit.reason or how}) before {before}{said}",
             agent=self.plan.agent,

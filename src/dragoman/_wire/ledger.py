@@ -243,6 +243,9 @@ class Ledger:
     def finish(self, exit: Exit) -> None:
         """Close whatever is open, then end the run."""
         reason = exit.reason or (self._stopping.reason if self._stopping else None)
+        if self._stopping is not None and self._stopping.reason == "timeout" and not self.had_turn:
+            late = self._stopping.detail or "it took too long"
+            self.put(ev.Error(message=late, scope="session", kind="timeout", synthesized=True))
         for session, book in list(self._books.items()):
             if session in self.open_turns:
                 book.cut = reason in ("cancelled", "closed")

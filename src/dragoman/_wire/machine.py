@@ -65,6 +65,8 @@ class Machine(ABC):
     """Commands that the agent answers: their `command.ended` comes with the command's id."""
     tools_end_with_turns: ClassVar[bool] = False
     """The agent leaves tools open: those of a turn are closed with it."""
+    handshakes: ClassVar[bool] = False
+    """The agent answers what it is told first, and nothing can be done before it has."""
     session_first: ClassVar[bool] = False
     """The opening lines open a session, of which the agent tells before any prompt."""
 

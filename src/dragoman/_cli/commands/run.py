@@ -82,6 +82,12 @@ FILE = click.Path(dir_okay=False)
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For the whole run."
 )
 @click.option(
+    "--start-timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="For its first answer; 60, and 300 if npx or uvx fetches it.",
+)
+@click.option(
     "--idle-timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",

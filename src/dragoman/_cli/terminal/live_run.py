@@ -172,7 +172,9 @@ class LiveRun:
         os.close(nowhere)
 
     async def _interrupt(self) -> bool:
-        """Whether the agent was told to stop its turn."""
+        """Whether the agent was told to stop its turn. One that has not answered yet has none."""
+        if not self._session._run.machine.ready:
+            return False
         try:
             with anyio.move_on_after(KILL_AFTER):
                 await self._session.interrupt()

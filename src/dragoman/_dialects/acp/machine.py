@@ -45,6 +45,7 @@ class Acp(Machine):
     """One process of an agent that speaks the Agent Client Protocol, version 1 or 2."""
 
     dialect: ClassVar[str] = "acp"
+    handshakes: ClassVar[bool] = True
     session_first: ClassVar[bool] = True
     tools_end_with_turns: ClassVar[bool] = True
     capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {

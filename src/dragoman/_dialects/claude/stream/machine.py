@@ -24,6 +24,7 @@ class ClaudeStream(Machine):
     """One process of `claude --output-format stream-json`."""
 
     dialect: ClassVar[str] = "claude_stream"
+    handshakes: ClassVar[bool] = True
     capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
         Capability.LIVE_FORK,
         Capability.REVIEW,

@@ -62,6 +62,7 @@ class CodexApp(Machine):
     """One process of `codex app-server`."""
 
     dialect: ClassVar[str] = "codex_app"
+    handshakes: ClassVar[bool] = True
     session_first: ClassVar[bool] = True
     capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
         Capability.UPDATED_INPUT,
