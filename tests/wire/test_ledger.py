@@ -10,7 +10,7 @@ from dragoman._model.errors import UsageError
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._wire import note_frames
-from dragoman._wire.ledger import Ledger
+from dragoman._wire.ledger import OUTPUT_KEPT, Ledger
 
 
 @pytest.fixture
@@ -229,6 +229,38 @@ def test_a_tool_that_was_denied_is_declined_at_the_end(ledger: Ledger) -> None:
     ledger.finish(Exit(code=0))
     [ended] = [event for event in ledger.take() if isinstance(event, ev.ToolEnded)]
     assert (ended.status, ended.synthesized) == ("declined", True)
+
+
+def test_a_call_that_was_denied_did_not_fail(ledger: Ledger) -> None:
+    for call, outcomes in (("c", ["denied"]), ("d", ["denied", "allowed"])):
+        put(ledger, ev.ToolStarted(call_id=call, name="Bash"))
+        for outcome in outcomes:
+            put(ledger, permission("r", call), ev.PermissionResolved(request_id="r", outcome=outcome))  # type: ignore[arg-type]
+    said = put(ledger, *(ev.ToolEnded(call_id=call, status="failed", exit_code=1) for call in "cd"))
+    assert [(e.status, e.exit_code) for e in said if isinstance(e, ev.ToolEnded)] == [
+        ("declined", None),
+        ("failed", 1),
+    ]
+
+
+@pytest.mark.parametrize(("outcome", "status"), [("completed", "abandoned"), ("cancelled", "cancelled")])
+def test_a_call_whose_end_never_came(ledger: Ledger, outcome: Any, status: str) -> None:
+    """Codex 0.135.0 under load: who leaves after turn.ended does not hear how the command ended."""
+    put(ledger, ev.TurnStarted(), ev.ToolStarted(call_id="c", name="shell"))
+    put(ledger, *(ev.Delta(kind="tool_output", text=text, call_id="c") for text in ("one\n", "two\n")))
+    put(ledger, ev.TurnEnded(outcome=outcome))
+    ledger.finish(Exit(code=0, reason="closed"))
+    [ended] = [event for event in ledger.take() if isinstance(event, ev.ToolEnded)]
+    assert (ended.status, ended.output) == (status, "one\ntwo\n")
+
+
+def test_the_output_of_an_open_call_is_kept_up_to_a_limit(ledger: Ledger) -> None:
+    put(ledger, ev.ToolStarted(call_id="c", name="shell"))
+    for _ in range(3):
+        put(ledger, ev.Delta(kind="tool_output", text="x" * (OUTPUT_KEPT - 1), call_id="c"))
+    ledger.finish(Exit(code=0))
+    [ended] = [event for event in ledger.take() if isinstance(event, ev.ToolEnded)]
+    assert ended.output == "x" * OUTPUT_KEPT
 
 
 def test_who_decided_is_noted_before_the_answer(ledger: Ledger) -> None:

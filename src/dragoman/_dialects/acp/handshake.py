@@ -135,6 +135,13 @@ class Handshake:
             session.lost_reason = self._fail(answer.error, f"{command} failed")
             self._release(session.id)
 
+    def on_blank(self, session: Session) -> None:
+        """A session that was to be gone on with has no history: it is not the one that was asked for."""
+        session.lost_kind = "sessionNotFound"
+        blank = RpcError(message=f"{session.id} came back without its history")
+        session.lost_reason = self._fail(blank, "the session is not there", session.lost_kind)
+        self._release(session.id)
+
     # --- giving up ---------------------------------------------------------------------------------------
 
     def give_up(self, error: RpcError, what: str, kind: ErrorKind | None = None) -> None:

@@ -134,6 +134,10 @@ class Acp(Machine):
                 self._on_client_request(item)
             elif isinstance(item, Response):
                 self._requests.on_our_answer(item)
+            elif isinstance(item, Notification) and item.method == "session/cancel":
+                id = fields.text(item.params, "sessionId")
+                if id is not None and id in self._connection.sessions:
+                    self._connection.enter(id).on_cancel()
 
     def on_end(self, exit: Exit) -> None:
         self._connection.deliver()
@@ -145,6 +149,9 @@ class Acp(Machine):
         assert params.update is not None  # see read_update
         self.ledger.native_type = f"{m.UPDATE}/{params.update.__struct_config__.tag}"
         self._connection.update(params.sessionId, params.update)
+        session = self._connection.sessions.get(params.sessionId or "")
+        if session is not None and session.is_blank and session.lost_reason is None:
+            self._handshake.on_blank(session)
 
     def _on_request(self, request: Request) -> None:
         id = fields.text(request.params, "sessionId") or self._connection.first
@@ -173,7 +180,7 @@ class Acp(Machine):
         if session_id is None:
             return
         if request.method in ("session/load", "session/resume"):
-            self._connection.enter(session_id).begin_replay(request.method)
+            self._connection.enter(session_id).begin_replay(request.method, wanted=id == opening.OPEN)
         elif request.method == "session/prompt":
             prompt = params.get("prompt", params.get("content"))
             self._connection.enter(session_id).on_prompt(id, prompt)
@@ -302,7 +309,7 @@ class Acp(Machine):
             session = self._connection.session(command.session) if known else None
             lost = self._handshake.lost_reason or (session.lost_reason if session is not None else None)
             if lost is not None:
-                kind = self._handshake.lost_kind
+                kind = self._handshake.lost_kind or (session.lost_kind if session is not None else None)
                 raise (error_class(kind) if kind is not None else UsageError)(lost, agent=self.agent)
             if session is not None and isinstance(command, (c.Prompt, c.Compact)):
                 command = structs.replace(command, session=session.id)

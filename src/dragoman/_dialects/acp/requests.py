@@ -112,6 +112,9 @@ class Requests:
         else:
             self._ledger.put(ev.HostAnswered(request_id=id, result=answer.result, error=error))
             _learn(asked, answer.result)
+            if asked.session is not None:
+                tools = asked.session.tools
+                tools.host_did(asked.method, asked.params, answer.result, failed=error is not None)
 
     def permission_line(self, command: c.Answer) -> bytes:
         asked = self._open(command.request, PERMISSION)

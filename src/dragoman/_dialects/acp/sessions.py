@@ -11,12 +11,15 @@ from dragoman._dialects.acp.counting import Counting, UsageRule
 from dragoman._dialects.acp.texts import Texts, chunk_text
 from dragoman._dialects.acp.tools import Call, Tools
 from dragoman._model import events as ev
+from dragoman._model.errors import ErrorKind
 from dragoman._wire import fields
 from dragoman._wire.content import text_and_blocks, text_of_content
 from dragoman._wire.jsonrpc import RpcError
 from dragoman._wire.ledger import Ledger
 
 _MODE_CHUNK: Final = "[MODE_UPDATE] "
+_CONTEXT: Final = "<session_context>"
+EMPTY: Final = "the agent ended the turn without a message, a tool call or a token"
 
 
 class Agreement(Struct):
@@ -50,6 +53,7 @@ class Session:
         """session.started was said."""
         self.lost_reason: str | None = None
         """Why it cannot be worked in."""
+        self.lost_kind: ErrorKind | None = None
         self.prompts: dict[str, str] = {}
         """What was asked and not answered, by request id."""
         self._ledger = ledger
@@ -62,8 +66,17 @@ class Session:
         self._replaying = False
         self.catching_up = False
         """The history is not complete: who spoke now would be answered in the middle of it."""
+        self._wanted = False
+        self.is_blank = False
+        """It was to be gone on with, and came back without its history (Gemini CLI 0.45.2, whatever the id)."""
         self._prompt: str | None = None
         """Of the open turn."""
+        self._acted = False
+        """The agent has said or done something in the open turn."""
+        self._cut = False
+        """The client cancelled the turn while a call was open or before anything was done, and nothing was said since."""
+        self._recalled = False
+        """Something of the history was played back, other than the context that Gemini CLI writes into every session."""
         self._underway = False
         """The agent took the prompt up (protocol 2): an idle now ends the turn, one before it is an old one."""
         self._summaries: dict[str | None, str] = {}
@@ -138,6 +151,8 @@ class Session:
             self._ledger.put(ev.SessionStarted(**fields))
 
     def _commands(self, update: m.Commands) -> None:
+        if self.catching_up and not self._recalled:
+            self.is_blank = self._wanted
         self.catching_up = False
         self.offer(t.commands_of(update.availableCommands))
 
@@ -185,6 +200,11 @@ class Session:
         self._texts.forget()
         self._counting.begin()
         self._prompt, self._underway = prompt, False
+        self._acted = self._cut = False
+
+    def on_cancel(self) -> None:
+        """The client sent session/cancel."""
+        self._cut = self.busy and (not self._acted or bool(self.tools.open()))
 
     def on_prompt_answer(self, request_id: str, result: Any, error: RpcError | None) -> None:
         """Take in the answer to session/prompt: in protocol 1 the end of the turn, in protocol 2 a
@@ -208,12 +228,24 @@ class Session:
         if error is not None and info is not None:
             outcome = "cancelled" if error.code == t.CANCELLED else "failed"
             self._ledger.put(ev.Error(message=info.message, code=info.code))
+        if outcome == "completed" and self._cut:  # opencode 1.17.11: end_turn, and its call is completed
+            outcome = "cancelled"
         ended = ev.TurnEnded(outcome=outcome, reason=stop, text=self._texts.answer, error=info)
         aside = self._counting.settle(ended, self._agreement.usage_rule, native)
         if aside is not None:
             self._ledger.put(aside)
+        self.tools.flush()
+        if outcome == "completed" and self._is_empty(ended):
+            self._ledger.put(
+                ev.Notice(severity="warning", message=EMPTY, code="empty_turn", synthesized=True)
+            )
         self._ledger.put(ended)
         self._prompt, self._underway = None, False
+
+    def _is_empty(self, ended: ev.TurnEnded) -> bool:
+        """Whether a turn ended without anything; a command of the agent's own may."""
+        used = ended.usage.output_tokens if ended.usage is not None else None
+        return not self._acted and not used and not (self._prompt or "").startswith("/")
 
     def _state(self, update: m.StateChanged) -> None:
         """A state_update of protocol 2: `idle` ends the turn, `running` begins one that no prompt began."""
@@ -233,14 +265,17 @@ class Session:
 
     def _sign_of_life(self) -> None:
         """Begin a turn for what the agent says, where the stream has no lines of the client."""
+        self._acted = self._recalled = True
         if not self._ledger.heard_client and not self._replaying and not self.busy:
             self._begin(None)
             self._ledger.put(ev.TurnStarted(synthesized=True))
 
     # --- history -----------------------------------------------------------------------------------------
 
-    def begin_replay(self, method: str) -> None:
-        """The client asked for an old session: what the agent says until the next prompt is history."""
+    def begin_replay(self, method: str, *, wanted: bool = False) -> None:
+        """The client asked for an old session: what the agent says until the next prompt is history. Where that is all
+        that was `wanted`, it has to have one."""
+        self._wanted = wanted
         self.catching_up = self._agreement.late_history and method == "session/load"
         self._texts.forget()
         self.tools = Tools(self._ledger, self._servers, replay=True)
@@ -264,6 +299,7 @@ class Session:
                 self.enter_mode(mode)
                 return
         self._sign_of_life()
+        self._cut = False
         self._texts.agent(update, words, replay=self._replaying)
         counted = self._counting.call_usage(update.meta.get("usage")) if update.meta else None
         if counted is not None and not self._replaying:
@@ -272,9 +308,12 @@ class Session:
     def _agent_message(self, update: m.AgentMessage | m.AgentThought) -> None:
         if update.content:
             self._sign_of_life()
+            self._cut = False
         self._texts.whole(update, replay=self._replaying)
 
     def _user(self, update: m.UserChunk | m.UserMessage) -> None:
+        words = (chunk_text(update) if isinstance(update, m.UserChunk) else None) or ""
+        self._recalled = self._recalled or not words.startswith(_CONTEXT)
         self._texts.user(update, prompt=self._prompt if self.busy else None, replay=self._replaying)
 
     def _plan(self, entries: list[Any] | None) -> None:

@@ -46,6 +46,8 @@ class Call(Struct):
     """What claude-agent-acp says of the result in `_meta`: its tools' own structure."""
     changes: list[ev.FileChanged] = field(default_factory=list)
     proposed: bool = False
+    written: list[ev.FileChanged] = field(default_factory=list)
+    """What it had its client write."""
 
 
 class Tools:
@@ -58,6 +60,12 @@ class Tools:
         self._ledger = ledger
         self._replay = replay
         self._calls: dict[str, Call] = {}
+        self._missing: set[str] = set()
+        """Files that were to be read, and were not there."""
+
+    def open(self) -> list[Call]:
+        """The calls that have not ended."""
+        return [call for call in self._calls.values() if self._ledger.tool_open(call.id)]
 
     def find(self, call_id: str | None) -> Call | None:
         return self._calls.get(call_id) if call_id is not None else None
@@ -82,6 +90,37 @@ class Tools:
             and self._ledger.tool_open(call.id)
         ]
         return ids[0] if len(ids) == 1 else None
+
+    def host_did(self, method: str, params: Any, result: Any, *, failed: bool) -> None:
+        """The client did what the agent had asked of it: a file that it wrote has changed, whether or not the agent says so
+        (opencode 1.17.11 does not). What a call says of it itself counts for more."""
+        path = fields.text(params, "path")
+        if path is None:
+            return
+        if method == "fs/read_text_file" and (failed or not fields.text(result, "content")):
+            self._missing.add(path)
+        if method != "fs/write_text_file" or failed:
+            return
+        edits = [call for call in self.open() if call.kind == "edit"]
+        call = self.find(self.at(path)) or (edits[0] if len(edits) == 1 else None)
+        change = ev.FileChanged(
+            path=path,
+            change="created" if path in self._missing else "modified",
+            after=fields.text(params, "content"),
+            call_id=call.id if call is not None else None,
+            phase="applied",
+            parent=call.parent if call is not None else None,
+        )
+        self._missing.discard(path)
+        if call is None:
+            self._ledger.put(change)
+        else:
+            call.written.append(change)
+
+    def flush(self) -> None:
+        """Put what calls had written that have not ended and will not."""
+        for call in self.open():
+            self._put_written(call)
 
     def abandon(self) -> None:
         """End the calls that the history left open."""
@@ -215,6 +254,7 @@ class Tools:
     def _end(self, call: Call, status: ev.ToolStatus) -> None:
         if status != "cancelled" and self._ledger.tool_open(call.id, replay=self._replay):
             self._put_changes(call, "applied" if status == "completed" else "failed")
+        self._put_written(call)
         blocks = [self._filled(block) for block in blocks_of(call.content)]
         output = self._output(call, blocks)
         self._ledger.put(
@@ -231,6 +271,13 @@ class Tools:
                 ext={"acp.toolContent": call.content} if call.content else {},
             )
         )
+
+    def _put_written(self, call: Call) -> None:
+        told = {change.path for change in call.changes}
+        for change in call.written:
+            if change.path not in told:
+                self._ledger.put(change)
+        call.written = []
 
     def _put_changes(self, call: Call, phase: Any) -> None:
         for change in call.changes:
