@@ -35,8 +35,8 @@ SILENT = ("permission-server",)
 """What writes nothing where it is asked nothing."""
 
 
-ASKING = {"archive", "delete", "rename"}
-"""What only asks an agent, and says nothing."""
+ASKING = {"archive", "delete", "rename", "permission-hook"}
+"""What only asks an agent, and says nothing; and what judges a call that it must be given (tests/cli/test_permission_hook)."""
 
 
 def test_every_command_is_here() -> None:

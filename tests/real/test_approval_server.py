@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -55,10 +56,13 @@ def one_shot(
     ours = [sys.executable, "-m", "dragoman", "permission-server", "--cwd", str(claude.cwd), *options]
     program, *args = server or ours
     config = {"mcpServers": {"dragoman": {"command": program, "args": args}}}
-    words = [str(claude.executable), "-p", "Do it.", "--output-format", "json"]
-    words += ["--permission-prompt-tool", "mcp__dragoman__approve", "--mcp-config", json.dumps(config)]
+    asking = ["--permission-prompt-tool", "mcp__dragoman__approve", "--mcp-config", json.dumps(config)]
+    return printed(claude, model, "--permission-mode", "default", *asking)
+
+
+def printed(claude: Pinned, model: Scenario, *options: str) -> dict[str, Any]:
     done = subprocess.run(
-        words,
+        [str(claude.executable), "-p", "Do it.", "--output-format", "json", *options],
         env=model.env("claude", claude.home) | {"XDG_CONFIG_HOME": os.environ["XDG_CONFIG_HOME"]},
         cwd=claude.cwd,
         stdin=subprocess.DEVNULL,
@@ -161,3 +165,84 @@ def test_why_the_server_keeps_what_holds_for_always(claude: Pinned, behavior: st
         one_shot(claude, model, server=[sys.executable, "-c", script])
         assert re.search("invalid permission result|Invalid input", told(model))
     assert list(claude.cwd.iterdir()) == []
+
+
+# --- the hook ------------------------------------------------------------------------------------------------
+
+
+def hooked(
+    claude: Pinned,
+    model: Scenario,
+    *options: str,
+    mode: str = "default",
+    alone: bool = False,
+    **settings: Any,
+) -> dict[str, Any]:
+    """What the CLI says in the end, with the hook of `dragoman permission-hook`; `settings` are the user's own, which are
+    left out if it is `alone`."""
+    (claude.home / ".claude").mkdir(exist_ok=True)
+    (claude.home / ".claude" / "settings.json").write_text(json.dumps(settings))
+    command = shlex.join([sys.executable, "-m", "dragoman", "permission-hook", *options])
+    hook = {"PreToolUse": [{"hooks": [{"type": "command", "command": command}]}]}
+    ours = ["--permission-mode", mode, "--settings", json.dumps({"hooks": hook})]
+    return printed(claude, model, *ours, *(["--setting-sources", ""] if alone else []))
+
+
+LOOSE: list[dict[str, Any]] = [
+    {},
+    {"permissions": {"allow": ["Bash"]}},
+    {"permissions": {"defaultMode": "acceptEdits"}},
+    {"mode": "acceptEdits"},
+]
+"""What lets `rm` pass a permission tool, or may."""
+
+
+@pytest.mark.parametrize("settings", LOOSE, ids=str)
+def test_the_hook_denies_whatever_the_settings_allow(
+    claude: Pinned, rules: Path, settings: dict[str, Any]
+) -> None:
+    (claude.cwd / "victim").touch()
+    with ScriptedModel([tool("Bash", command="rm victim"), "Done."]) as model:
+        hooked(claude, model, "--policy", str(rules), **settings)
+        said = json.dumps(model.requests_of("main")[1].messages)
+    assert "Nothing is removed here." in said
+    assert claude.files == ["victim"]
+
+
+def test_the_hook_allows_by_a_rule(claude: Pinned, rules: Path) -> None:
+    with ScriptedModel([tool("Bash", command="touch here"), "Done."]) as model:
+        assert hooked(claude, model, "--policy", str(rules))["result"] == "Done."
+    assert claude.files == ["here"]
+
+
+def test_the_hook_denies_what_no_rule_settles(claude: Pinned) -> None:
+    with ScriptedModel([tool("Bash", command="mkdir made"), "Done."]) as model:
+        hooked(claude, model, permissions={"allow": ["Bash"]})
+        assert "nobody was there to ask" in json.dumps(model.requests_of("main")[1].messages)
+    assert not (claude.cwd / "made").exists()
+
+
+def test_a_hook_that_fails_blocks(claude: Pinned) -> None:
+    with ScriptedModel([tool("Bash", command="mkdir made"), "Done."]) as model:
+        hooked(claude, model, "--policy", "/nowhere.toml", permissions={"allow": ["Bash"]})
+    assert not (claude.cwd / "made").exists()
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_what_the_hook_does_not_bind(claude: Pinned, rules: Path, alone: bool) -> None:
+    """docs/approval.md says so: the user's settings may switch all hooks off, unless they are left out."""
+    loose = {"disableAllHooks": True, "permissions": {"allow": ["Bash"]}}
+    with ScriptedModel([tool("Bash", command="mkdir made"), "Done."]) as model:
+        hooked(claude, model, "--policy", str(rules), alone=alone, **loose)
+    assert (claude.cwd / "made").exists() is not alone
+
+
+def test_what_the_permission_tool_does_not_hear(claude: Pinned, rules: Path) -> None:
+    """docs/approval.md says so: what the user's settings allow."""
+    (claude.home / ".claude").mkdir(exist_ok=True)
+    allowed = {"permissions": {"allow": ["Bash"]}}
+    (claude.home / ".claude" / "settings.json").write_text(json.dumps(allowed))
+    (claude.cwd / "victim").touch()
+    with ScriptedModel([tool("Bash", command="rm victim"), "Done."]) as model:
+        one_shot(claude, model, "--policy", str(rules))
+    assert claude.files == []

@@ -29,6 +29,7 @@ COMMANDS = {
     "policy": "Say what the rules make of a tool call.",
     "trust": "Let a project's own hooks, servers and settings take part.",
     "permission-server": "Answer permission requests over MCP, by the rules.",
+    "permission-hook": "Judge a tool call as a hook of Claude Code, by the rules.",
     "demo": "See it work: no agent, no key, ten seconds.",
 }
 """Every command, with the line that says what it does. `a-name` lives in commands/a_name.py as `command`."""

@@ -92,7 +92,7 @@ class _Server:
         params = request.params if isinstance(request.params, dict) else {}
         if request.method != "tools/call" or params.get("name") != TOOL:
             self._say(_answer(self._peer, request, params))
-        elif not _is_exact(line):
+        elif not is_exact(line):
             self._settle(
                 request.id, denial("the input is nested too deeply, or has broken characters or numbers")
             )
@@ -159,7 +159,7 @@ _ID: Final = re.compile(
 """The id of a request, before its params or behind them."""
 
 
-def _is_exact(line: bytes) -> bool:
+def is_exact(line: bytes) -> bool:
     """Whether a line was read as it was written: no depth was cut, no character and no number replaced."""
     try:
         return bool(json.loads(line.decode(), parse_constant=_no_number) == repaired(parse(line)))

@@ -29,10 +29,11 @@ from dragoman._runtime.permission_server import PATIENCE, by_policy, serve
 def command(
     agent: str, approve: Approve, file: str | None, cwd: str, ask: str | None, timeout: float
 ) -> None:
-    """Answer permission requests over MCP on stdin and stdout, by the rules of `dragoman policy`.
+    """Answer permission requests over MCP on stdin and stdout, by the rules of `dragoman policy`. What the CLI's own mode
+    and settings allow does not come here: name the mode, and see `dragoman permission-hook`.
 
     \b
-    claude -p "…" --permission-prompt-tool mcp__dragoman__approve \\
+    claude -p "…" --permission-mode default --permission-prompt-tool mcp__dragoman__approve \\
       --mcp-config '{"mcpServers":{"dragoman":{"command":"dragoman","args":["permission-server"]}}}'
     """
     try:
