@@ -115,7 +115,9 @@ def _check_approval_policy(config: SessionConfig, word: Any) -> None:
         raise Unsupported("codex", f"{what} with {beside}", "There it must ask nobody: leave one of them out")
     if config.policy is not None and word != "untrusted":
         raise Unsupported(
-            "codex", f"policy with {what}", "Then it runs unasked what its sandbox lets it, whatever a rule says"
+            "codex",
+            f"policy with {what}",
+            "Then it runs unasked what its sandbox lets it, whatever a rule says",
         )
 
 
