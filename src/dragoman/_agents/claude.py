@@ -12,6 +12,7 @@ from dragoman._agents.agent import Agent, check_options, environment, settings_s
 from dragoman._dialects.claude.stream import gate
 from dragoman._dialects.claude.stream.machine import ClaudeStream
 from dragoman._files import stores
+from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import UsageError
 from dragoman._model.toolnames import split_mcp
@@ -67,6 +68,7 @@ NATIVE_OPTIONS: Final = {
     **{name: f"{flag} if true" for name, flag in _SWITCHES.items()},
     "permission_mode": f"--permission-mode WORD: {', '.join(_OWN_MODES)}; what is asked the policy answers all the same",
     "permission_prompt_tool": "--permission-prompt-tool mcp__SERVER__TOOL: asked in place of the handler, after the policy",
+    "file_checkpoints": "if true, keep what its tools for files change, for session.rewind_files",
     "hooks": "hook callbacks by event, as initialize takes them; they arrive as host.called hook_callback",
     "sdk_mcp_servers": "names of MCP servers that live in the client; they arrive as host.called mcp_message",
 }
@@ -75,6 +77,7 @@ _HIDDEN: Final = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
 """Set inside a session of Claude Code itself; the CLI would take this run for a part of that one."""
 
 
+_CHECKPOINTS: Final = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
 _READ_MEMORY: Final = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD"
 """Without a project's settings its CLAUDE.md is not read either, unless its folder is an additional one and this is
 set."""
@@ -92,6 +95,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     """How to start a session."""
     _check(config)
     machine = ClaudeStream(config.agent)
+    variables = _environment(config)
     new = str(uuid.uuid4()) if config.resume is None or config.fork else None
     return LaunchPlan(
         agent=config.agent,
@@ -99,9 +103,10 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
         argv=[executable, *_STREAMING, *_session(config, new), *_flags(config), *config.extra_args],
         machine=machine,
         options=StartOptions(opening=_opening(config)),
-        env=_environment(config),
+        env=variables,
         cwd=config.cwd,
-        capabilities=machine.capabilities,
+        capabilities=machine.capabilities
+        - ({Capability.REWIND_FILES} if _CHECKPOINTS not in variables else set()),
         config=settings_shown(config),
         resume=config.resume,
         session=new,
@@ -193,6 +198,7 @@ def _environment(config: SessionConfig) -> dict[str, str]:
     clouds = [prefix for name, prefixes in _CLOUDS.items() if settings.get(name) for prefix in prefixes]
     seen = environment(config, (*ENV_PREFIXES, *clouds))
     seen = seen if config.trusted else {_READ_MEMORY: "1", **seen}
+    seen = {**seen, _CHECKPOINTS: "1"} if config.native.get("file_checkpoints") else seen
     return {name: value for name, value in seen.items() if name not in _HIDDEN}
 
 

@@ -31,6 +31,8 @@ class Capability(StrEnum):
     REFRESH = "refresh"
     """It can be asked again for what it tells of itself: its models, its MCP servers …"""
     COMPACT = "compact"
+    REWIND_FILES = "rewind_files"
+    """Files can be put back to how they were before a message."""
     IMAGES = "images"
     MCP = "mcp"
     """External MCP servers can be given to it."""
