@@ -351,6 +351,10 @@ class BlockingSession(Facts):
         """The MCP servers and how they are now."""
         return self._call(self._session.mcp_status)
 
+    def rewind_files(self, message_id: str, *, dry_run: bool = False) -> list[str]:
+        """Put the files that the agent has changed back to how they were before a message of the user's; their paths."""
+        return self._call(self._session.rewind_files, message_id, dry_run=dry_run)
+
     def compact(self, instructions: str | None = None) -> CommandEnded | None:
         """Ask the agent to shorten its context."""
         return self._call(self._session.compact, instructions)

@@ -3,6 +3,7 @@
 import json
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,3 +115,28 @@ def test_settings_of_the_user_that_let_commands_out(
 def test_settings_that_are_no_object_cannot_hold_a_sandbox(programs: dict[str, str]) -> None:
     with pytest.raises(UsageError, match="must be a dict"):
         argv(sandbox="workspace", env=programs, inherit_env=False, native={"settings": "file.json"})
+
+
+# --- its own words for permissions ------------------------------------------------------------------------------
+
+
+def test_its_own_words_stand_in_place_of_ours() -> None:
+    made = argv(native={"permission_mode": "acceptEdits", "permission_prompt_tool": "mcp__judge__approve"})
+    assert made[made.index("--permission-mode") + 1] == "acceptEdits"
+    assert made[made.index("--permission-prompt-tool") + 1] == "mcp__judge__approve"
+    assert (made.count("--permission-mode"), made.count("--permission-prompt-tool")) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"native": {"permission_mode": "yolo"}}, "must be one of default, acceptEdits"),
+        ({"native": {"permission_mode": ["plan"]}}, "must be one of"),
+        ({"native": {"permission_mode": "default"}, "approve": "plan"}, "leave out"),
+        ({"native": {"permission_prompt_tool": "stdio"}}, "must be mcp__SERVER__TOOL"),
+        ({"native": {"permission_prompt_tool": 3}}, "must be mcp__SERVER__TOOL"),
+    ],
+)
+def test_words_that_it_does_not_have(fields: Any, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        argv(**fields)

@@ -12,7 +12,10 @@ from dragoman._agents.agent import Agent, check_options, environment, settings_s
 from dragoman._dialects.claude.stream import gate
 from dragoman._dialects.claude.stream.machine import ClaudeStream
 from dragoman._files import stores
+from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
+from dragoman._model.errors import UsageError
+from dragoman._model.toolnames import split_mcp
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._wire.machine import StartOptions
 
@@ -21,7 +24,6 @@ _STREAMING: Final = (
     "--verbose",
     *("--input-format", "stream-json"),
     *("--output-format", "stream-json"),
-    *("--permission-prompt-tool", "stdio"),
     "--include-partial-messages",
     "--include-hook-events",
     "--replay-user-messages",
@@ -38,6 +40,11 @@ _MODES: Final = {
 }
 """All but `plan` are asked for and answered by the policy, whose rules come first: in the CLI's own modes it asks nobody.
 Its acceptEdits lets `rm` and `touch` pass as well; its bypassPermissions is refused to root."""
+
+_OWN_MODES: Final = ("default", "acceptEdits", "bypassPermissions", "plan", "dontAsk", "auto")
+"""What the native option permission_mode may be. Our gate has every call asked for in all of them."""
+_ASKED: Final = "stdio"
+"""Who is asked: us, or a tool of an MCP server. Before either the gate has denied what the policy denies."""
 
 _VALUES: Final = {
     "system_prompt": "--system-prompt",
@@ -59,6 +66,9 @@ NATIVE_OPTIONS: Final = {
     **{name: f"{flag} for each item of the list" for name, flag in _LISTS.items()},
     **{name: f"{flag} JSON" for name, flag in _JSON.items()},
     **{name: f"{flag} if true" for name, flag in _SWITCHES.items()},
+    "permission_mode": f"--permission-mode WORD: {', '.join(_OWN_MODES)}; what is asked the policy answers all the same",
+    "permission_prompt_tool": "--permission-prompt-tool mcp__SERVER__TOOL: asked in place of the handler, after the policy",
+    "file_checkpoints": "if true, keep what its tools for files change, for session.rewind_files",
     "hooks": "hook callbacks by event, as initialize takes them; they arrive as host.called hook_callback",
     "sdk_mcp_servers": "names of MCP servers that live in the client; they arrive as host.called mcp_message",
 }
@@ -67,6 +77,7 @@ _HIDDEN: Final = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
 """Set inside a session of Claude Code itself; the CLI would take this run for a part of that one."""
 
 
+_CHECKPOINTS: Final = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
 _READ_MEMORY: Final = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD"
 """Without a project's settings its CLAUDE.md is not read either, unless its folder is an additional one and this is
 set."""
@@ -84,6 +95,7 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     """How to start a session."""
     _check(config)
     machine = ClaudeStream(config.agent)
+    variables = _environment(config)
     new = str(uuid.uuid4()) if config.resume is None or config.fork else None
     return LaunchPlan(
         agent=config.agent,
@@ -91,9 +103,10 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
         argv=[executable, *_STREAMING, *_session(config, new), *_flags(config), *config.extra_args],
         machine=machine,
         options=StartOptions(opening=_opening(config)),
-        env=_environment(config),
+        env=variables,
         cwd=config.cwd,
-        capabilities=machine.capabilities,
+        capabilities=machine.capabilities
+        - ({Capability.REWIND_FILES} if _CHECKPOINTS not in variables else set()),
         config=settings_shown(config),
         session=new,
         mode_meanings=claude_rules.MODES,
@@ -106,7 +119,22 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
 def _check(config: SessionConfig) -> None:
     check_options(config, "claude", NATIVE_OPTIONS)
     claude_sandbox.check(config, _environment(config))
+    _check_permission_words(config)
     gate.hooks(config.native.get("hooks"))
+
+
+def _check_permission_words(config: SessionConfig) -> None:
+    mode, tool = config.native.get("permission_mode"), config.native.get("permission_prompt_tool")
+    if mode is not None and mode not in _OWN_MODES:
+        raise UsageError(
+            f"native['permission_mode'] must be one of {', '.join(_OWN_MODES)}; not {mode!r:.60}"
+        )
+    if mode is not None and config.approve == "plan":
+        raise UsageError(
+            "approve=plan is a permission mode of Claude Code: leave out native['permission_mode']"
+        )
+    if tool is not None and (not isinstance(tool, str) or split_mcp(tool)[0] is None):
+        raise UsageError(f"native['permission_prompt_tool'] must be mcp__SERVER__TOOL; not {tool!r:.60}")
 
 
 def _session(config: SessionConfig, new: str | None) -> list[str]:
@@ -118,8 +146,10 @@ def _session(config: SessionConfig, new: str | None) -> list[str]:
 
 
 def _flags(config: SessionConfig) -> list[str]:
-    flags = ["--permission-mode", _MODES[config.approve]]
+    native = config.native
     single: dict[str, Any] = {
+        "--permission-mode": native.get("permission_mode") or _MODES[config.approve],
+        "--permission-prompt-tool": native.get("permission_prompt_tool") or _ASKED,
         "--model": config.model,
         "--max-turns": config.max_turns,
         "--max-budget-usd": config.max_cost_usd,
@@ -131,13 +161,13 @@ def _flags(config: SessionConfig) -> list[str]:
         "--disallowedTools": config.blocked_tools,
         "--add-dir": config.add_dirs,
     }
-    native = config.native
     single |= {flag: native.get(name) for name, flag in _VALUES.items()}
     documents = {**native, **claude_sandbox.settings(config)}
     single |= {flag: json.dumps(documents[name]) for name, flag in _JSON.items() if name in documents}
     several |= {flag: native.get(name) or [] for name, flag in _LISTS.items()}
     if not config.trusted:
         several["--add-dir"] = [*config.add_dirs, os.path.abspath(config.cwd or os.getcwd())]
+    flags: list[str] = []
     for flag, value in single.items():
         flags += [flag, str(value)] if value is not None else []
     for flag, values in several.items():
@@ -168,6 +198,7 @@ def _environment(config: SessionConfig) -> dict[str, str]:
     clouds = [prefix for name, prefixes in _CLOUDS.items() if settings.get(name) for prefix in prefixes]
     seen = environment(config, (*ENV_PREFIXES, *clouds))
     seen = seen if config.trusted else {_READ_MEMORY: "1", **seen}
+    seen = {**seen, _CHECKPOINTS: "1"} if config.native.get("file_checkpoints") else seen
     return {name: value for name, value in seen.items() if name not in _HIDDEN}
 
 

@@ -35,6 +35,8 @@ class Capability(StrEnum):
     COMPACT = "compact"
     REVIEW = "review"
     """It reviews changes, in a turn of a kind of its own."""
+    REWIND_FILES = "rewind_files"
+    """Files can be put back to how they were before a message."""
     IMAGES = "images"
     MCP = "mcp"
     """External MCP servers can be given to it."""

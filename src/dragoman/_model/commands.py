@@ -144,6 +144,15 @@ class Compact(Command, tag="compact"):
     instructions: str | None = None
 
 
+class RewindFiles(Command, tag="rewind_files"):
+    """Put the files that the agent has changed back to how they were before a message of the user's."""
+
+    needs: ClassVar[Capability] = Capability.REWIND_FILES
+    message_id: str
+    dry_run: bool = False
+    """Only say which."""
+
+
 class Fork(Command, tag="fork"):
     """Go on in a copy of the session, where an agent can do that while running."""
 

@@ -37,6 +37,7 @@ from dragoman._runtime.streams import (
     TurnStream,
     ViewStream,
 )
+from dragoman._wire import fields
 
 if TYPE_CHECKING:
     from dragoman._runtime.connection import Connection
@@ -344,6 +345,29 @@ class Session(Facts):
     async def compact(self, instructions: str | None = None) -> CommandEnded | None:
         """Ask the agent to shorten its context."""
         return await self.send(commands.Compact(instructions=instructions))
+
+    async def rewind_files(self, message_id: str, *, dry_run: bool = False) -> list[str]:
+        """Put the files that the agent's own tools have changed back to how they were before a message of the user's, by
+        its `message_id`; their paths. With `dry_run` only say which. What commands have changed stays as it is, and so does
+        what was said.
+
+        Raises Unsupported if the agent cannot, or was not told to keep what it changes; AgentFailed if it knows of no such
+        message.
+        """
+        if Capability.REWIND_FILES not in self.capabilities:
+            hint = "Only Claude Code can, in a session that was opened with native={'file_checkpoints': True}"
+            raise Unsupported(self.agent, Capability.REWIND_FILES, hint)
+        seen = await self.send(commands.RewindFiles(message_id=message_id, dry_run=True))
+        told = seen.result if seen is not None else None
+        done = await self.send(commands.RewindFiles(message_id=message_id)) if not dry_run else seen
+        error = (
+            done.error.message if done is not None and done.error is not None else fields.text(told, "error")
+        )
+        if error is not None:
+            raise AgentFailed(
+                f"{self.agent} does not rewind to {message_id}: {error}", agent=self.agent, native=error
+            )
+        return [str(path) for path in fields.items(told, "filesChanged")]
 
     def _say(self, command: Command) -> None:
         self._run.say(self._mine(command))

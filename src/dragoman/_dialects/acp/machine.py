@@ -52,6 +52,7 @@ class Acp(Machine):
         Capability.STEER,
         Capability.UPDATED_INPUT,
         Capability.REFRESH,
+        Capability.REWIND_FILES,
         Capability.BACKGROUND,
         Capability.SUBAGENTS,
         Capability.HOOKS,

@@ -304,6 +304,11 @@ def refresh(command: c.Refresh, request_id: str) -> bytes:
     return request(subtype, request_id, {})
 
 
+def rewind_files(command: c.RewindFiles, request_id: str) -> bytes:
+    params = {"user_message_id": command.message_id, "dry_run": command.dry_run}
+    return request("rewind_files", request_id, params)
+
+
 def user(text: str, blocks: list[ContentBlock], message_id: str) -> bytes:
     """A `user` line. By its uuid the CLI says which turn takes it: in the echo, and in `result.user_message_uuids`."""
     content: Any = text

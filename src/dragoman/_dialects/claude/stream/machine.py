@@ -40,6 +40,7 @@ class ClaudeStream(Machine):
         c.SetModel,
         c.SetOption,
         c.Refresh,
+        c.RewindFiles,
     )
 
     def __init__(self, agent: str = "claude") -> None:
@@ -407,6 +408,8 @@ class ClaudeStream(Machine):
             return [control.set_option(command, request_id)]
         if isinstance(command, c.Refresh):
             return [control.refresh(command, request_id)]
+        if isinstance(command, c.RewindFiles):
+            return [control.rewind_files(command, request_id)]
         return []
 
     def _request_id(self) -> str:

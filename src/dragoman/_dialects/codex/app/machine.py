@@ -66,6 +66,7 @@ class CodexApp(Machine):
     session_first: ClassVar[bool] = True
     capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability) - {
         Capability.UPDATED_INPUT,
+        Capability.REWIND_FILES,
         Capability.BACKGROUND,
         Capability.COST,
         Capability.MAX_TURNS,
