@@ -14,6 +14,7 @@ from anyio import to_thread
 from msgspec import structs
 
 from dragoman._agents.agent import FETCHERS, Agent, environment
+from dragoman._agents.versions import installed_version, is_older
 from dragoman._files import images, stores
 from dragoman._files.recording import RecordingWriter, is_passage
 from dragoman._model.capabilities import Capability
@@ -292,7 +293,16 @@ def _check_many(config: SessionConfig, plan: LaunchPlan) -> None:
 
 
 def _planned(record: Agent, config: SessionConfig, opens_session: bool) -> LaunchPlan:
-    plan = record.plan(config, _executable(record, config), _dialect(record, config))
+    executable = _executable(record, config)
+    version = installed_version(executable)
+    if record.oldest is not None and is_older(version, record.oldest):
+        raise SpawnFailed(
+            f"{record.title} {version} is too old: {record.oldest} is the oldest version that works; `{record.install}` "
+            "installs the newest",
+            agent=record.name,
+        )
+    plan = record.plan(config, executable, _dialect(record, config))
+    plan.cli_version = plan.cli_version or version
     if config.policy is not None and Capability.PERMISSIONS not in plan.capabilities:
         raise Unsupported(
             record.name, f"policy in {plan.dialect}", "It asks nobody, so no rule could be obeyed"

@@ -57,6 +57,8 @@ class Agent(Struct, frozen=True, kw_only=True):
     vendor: str | None = None
     """The agent that it is at heart, where it is another one's adapter or descendant."""
     tested_versions: tuple[str, ...] = ()
+    oldest: str | None = None
+    """The oldest version that takes what it is told at the start, where one that does not is known."""
     version_args: tuple[str, ...] = ("--version",)
     session_dirs: Callable[[Mapping[str, str]], list[Path]] = nowhere
     """Where its session files are, in a given environment."""

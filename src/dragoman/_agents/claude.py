@@ -217,6 +217,7 @@ AGENT = Agent(
     install="npm install -g @anthropic-ai/claude-code",
     login="run `claude` and type /login, or set ANTHROPIC_API_KEY",
     tested_versions=("2.1.197", "2.1.325"),
+    oldest="2.1.100",  # 2.0.50 has no --include-hook-events
     session_dirs=session_dirs,
     store=stores.CLAUDE,
     native_options=NATIVE_OPTIONS,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dragoman._agents.agent import Agent, check_argument, check_options, environment, settings_shown
+from dragoman._agents.versions import installed_version, is_older
 from dragoman._dialects import machine_for
 from dragoman._dialects.codex.app.machine import CodexApp
 from dragoman._dialects.codex.app.wording import POLICIES, mcp_config
@@ -25,6 +26,9 @@ APP_STOP: Final[tuple[Step, ...]] = (("interrupt", 5.0), ("eof", 5.0), ("SIGTERM
 """SIGINT would leave the commands that it runs behind; the end of its input does not."""
 EXEC_STOP: Final[tuple[Step, ...]] = (("SIGINT", 5.0), ("SIGKILL", 3.0))
 """Here it is SIGTERM that leaves them behind."""
+
+EXEC_FORK: Final = "0.150.0"
+"""The oldest version that was seen to have `codex exec fork`; 0.135.0 has not."""
 
 ENV_PREFIXES: Final = ("OPENAI_", "CODEX_", "AZURE_OPENAI_", "RUST_")
 """A model provider of config.toml with a key of its own needs `env`, or inherit_env=True."""
@@ -87,6 +91,10 @@ NATIVE_OPTIONS: Final = {
 def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     """How to start a session."""
     _check(config)
+    if config.fork and dialect == "codex_exec" and is_older(installed_version(executable), EXEC_FORK):
+        raise Unsupported(
+            "codex", f"fork in codex_exec before {EXEC_FORK}", "Use the dialect codex_app instead"
+        )
     program = native_binary(executable)
     return _exec_plan(config, program) if dialect == "codex_exec" else _app_plan(config, program)
 
