@@ -45,6 +45,10 @@ class Agent(Struct, frozen=True, kw_only=True):
     vendor: str | None = None
     """The agent that it is at heart, where it is another one's adapter or descendant."""
     tested_versions: tuple[str, ...] = ()
+    seen_versions: tuple[str, ...] = ()
+    """Versions that started and did no turn."""
+    why: str = ""
+    """What kept them from it, or it from being tried; or why it is not fetched."""
     version_args: tuple[str, ...] = ("--version",)
     session_dirs: Callable[[Mapping[str, str]], list[Path]] = nowhere
     """Where its session files are, in a given environment."""
@@ -61,6 +65,13 @@ class Agent(Struct, frozen=True, kw_only=True):
     trusted."""
     env_prefixes: tuple[str, ...] = ()
     """How the variables begin that are meant for it: settings, and the keys of its models."""
+
+    @property
+    def state(self) -> str:
+        """What is known of it in a word: tested, starts, or not tried."""
+        if self.tested_versions:
+            return "tested"
+        return "starts" if self.seen_versions else "not tried"
 
 
 # --- what a configuration may ask, and what may be told of it -----------------------------------------------
