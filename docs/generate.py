@@ -1,4 +1,5 @@
-"""Writes docs/events.md and docs/api.md from the code itself: `python docs/generate.py`."""
+"""Writes docs/events.md, docs/api.md and the table of agents in README.md from the code itself: `python
+docs/generate.py`."""
 
 import ast
 import inspect
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 import dragoman
 from dragoman import agent_protocol, blocking, testing, untether
+from dragoman._agents import AGENTS
 from dragoman._model import content, events, usage
 from dragoman._model.config import SessionConfig
 
@@ -388,8 +390,39 @@ def code(text: str) -> str:
     return f"```py\n{text}\n```"
 
 
+# --- the agents, in README.md ---------------------------------------------------------------------------------
+
+README = DOCS.parent / "README.md"
+_TABLE = re.compile(r"(<!-- agents: python docs/generate.py -->\n).*?(<!-- /agents -->)", re.DOTALL)
+
+
+def readme() -> str:
+    """README.md with the table of agents as the records have it."""
+    return _TABLE.sub(lambda marks: marks[1] + agents_table() + marks[2], README.read_text("utf-8"))
+
+
+def agents_table() -> str:
+    """The agents that did a turn, one in a row; the others by name."""
+    by_state: dict[str, list[str]] = {}
+    rows = []
+    for name in AGENTS:
+        agent = AGENTS[name]
+        by_state.setdefault(agent.state, []).append(f"`{name}`")
+        if agent.tested_versions and agent.install:
+            versions = ", ".join(agent.tested_versions)
+            speaks = ", ".join(agent.dialects)
+            rows.append(f"| `{name}` | {agent.title} | {speaks} | {versions} | `{agent.install}` |")
+    head = ("| name | agent | speaks | did turns | install |", "|---|---|---|---|---|")
+    others = (
+        f"Started, and did no turn: {', '.join(by_state['starts'])}.",
+        f"Not tried: {', '.join(by_state['not tried'])}.",
+    )
+    return "\n".join((*head, *rows, "", *others, ""))
+
+
 PAGES: dict[str, Callable[[], str]] = {"events.md": events_page, "api.md": api_page}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():
         (DOCS / name).write_text(page(), "utf-8")
+    README.write_text(readme(), "utf-8")

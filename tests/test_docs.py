@@ -29,6 +29,13 @@ def test_a_generated_page_is_up_to_date(page: str) -> None:
     assert generator().PAGES[page]() == (DOCS / page).read_text("utf-8"), "run: python docs/generate.py"
 
 
+def test_the_agents_in_the_readme_are_those_of_the_records() -> None:
+    generate = generator()
+    text = generate.README.read_text("utf-8")
+    assert generate.readme() == text, "run: python docs/generate.py"
+    assert "| `kilo` | Kilo Code | acp |" in text
+
+
 def test_the_api_reference_names_what_is_public_and_nothing_else() -> None:
     text = (DOCS / "api.md").read_text("utf-8")
     parts = re.split(r"^# (dragoman\S*)$", text, flags=re.MULTILINE)[1:]

@@ -44,6 +44,37 @@ def test_the_table() -> None:
     }
 
 
+def test_a_row_says_one_thing_of_its_versions() -> None:
+    for name, row in acp.rows().items():
+        assert not (row.tested and row.seen), name
+        assert not row.seen or row.why, f"{name}: what kept it from a turn?"
+
+
+def test_at_least_fourteen_did_a_turn() -> None:
+    assert len([name for name, row in acp.rows().items() if row.tested]) >= 14
+
+
+def test_a_name_that_is_somebody_elses_is_not_fetched() -> None:
+    assert not AGENTS["mux"].fetched
+    assert planned("mux").argv == ["/bin/agent", "acp"]
+
+
+def test_one_that_asks_nobody_is_run_only_where_all_is_allowed() -> None:
+    """pi-acp 0.0.34 ran a command that a handler would have denied: it was never asked."""
+    with pytest.raises(Unsupported, match="asks nobody"):
+        planned("pi-acp")
+    assert planned("pi-acp", approve="all").argv == ["/bin/agent"]
+
+
+def test_a_mode_to_ask_in_of_its_own() -> None:
+    """Kilo's `ask` answers questions and changes nothing (7.7.7)."""
+    plan = planned("kilo")
+    assert plan.options.opening.modes == ("code",)
+    assert plan.mode_meanings["code"] == "ask"
+    assert "ask" not in plan.mode_meanings
+    assert planned("kilo", approve="plan").options.opening.modes[0] == "plan"
+
+
 def test_what_the_table_says_of_usage_is_what_a_recording_tells() -> None:
     told = {row.usage for row in acp.rows().values() if row.usage is not None}
     assert told == set(RULES.values())
@@ -72,8 +103,8 @@ def test_a_plan() -> None:
         ("codex-acp", "/bin/npx", ["-y", "@agentclientprotocol/codex-acp"]),
         ("codex-acp", "/bin/codex-acp", []),
         ("auggie", "/bin/auggie", ["--acp"]),
-        ("fast-agent", "/bin/uvx", ["--from", "fast-agent-acp", "fast-agent-acp", "-x"]),
-        ("fast-agent", "/opt/fast-agent", ["-x"]),
+        ("fast-agent", "/bin/uvx", ["--from", "fast-agent-mcp", "fast-agent", "acp", "-x"]),
+        ("fast-agent", "/opt/fast-agent", ["acp", "-x"]),
         ("opencode", "/opt/oc", ["acp"]),
     ],
 )

@@ -20,6 +20,8 @@ ARGS = {
     "replay --json": "replay {stream} --json",
     "check": "check {stream}",
     "schema": "schema",
+    "agents": "agents",
+    "agents --json": "agents --json",
     "doctor": "doctor",
     "doctor --json": "doctor --json",
     "policy": "policy test Bash ls --cwd {folder}",

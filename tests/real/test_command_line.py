@@ -100,20 +100,27 @@ NO_RETRIES = ("--env", "CLAUDE_CODE_MAX_RETRIES=0")
 
 @by("claude", "codex")
 def test_1_the_turn_failed(agent: Pinned) -> None:
-    with ScriptedModel([error(401, "who are you?")] * 4) as model:
+    with ScriptedModel([error(400, "what is that?")] * 20) as model:
         done = run(agent, model, "Hello.", "--json", *NO_RETRIES)
     assert done.returncode == 1, done.stderr
     assert events_of(done.stdout).ended.outcome == "failed"
 
 
+@by("claude", "codex", "gemini")
+def test_77_the_key_is_not_accepted(agent: Pinned) -> None:
+    with ScriptedModel([error(401, "who are you?")] * 4) as model:
+        done = run(agent, model, "Hello.", "--json", *NO_RETRIES)
+    assert done.returncode == 77, done.stderr
+    assert events_of(done.stdout).ended.outcome == "failed"
+    assert b"is not logged in, or its key is not accepted" in done.stderr
+
+
 @by("codex", "gemini", "opencode")
 def test_1_the_turn_failed_in_words(agent: Pinned) -> None:
-    with ScriptedModel([error(401, "who are you?")] * 4) as model:
+    with ScriptedModel([error(400, "what is that?")] * 20) as model:
         done = run(agent, model, "Hello.")
     assert done.returncode == 1, done.stderr
-    assert b"who are you?" in done.stdout + done.stderr
-    if agent.name == "codex":
-        assert b"401 Unauthorized" in done.stdout + done.stderr
+    assert b"what is that?" in done.stdout + done.stderr
 
 
 @by("claude", "codex")

@@ -79,7 +79,10 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     unheld: tuple[str, ...] = ()
     sandboxes: dict[Sandbox, str] = {}
     session_id: str = UUID
+    asks: str | None = None
     tested: tuple[str, ...] = ()
+    seen: tuple[str, ...] = ()
+    why: str = ""
 
     def command_of(self, executable: str) -> list[str]:
         """How `executable` is started: the program of the table, or the agent itself where the table fetches it."""
@@ -120,6 +123,8 @@ def record(name: str) -> Agent:
         install=row.install or _install(row.command),
         login=LOGIN,
         tested_versions=row.tested,
+        seen_versions=row.seen,
+        why=row.why,
         session_id=row.session_id,
         native_options=NATIVE_OPTIONS,
         project_files=row.project_files,
@@ -139,6 +144,7 @@ def _generic() -> Agent:
         dialects=("acp",),
         plan=lambda config, executable, dialect: plan(config, row, _command(config)),
         capabilities=row.capabilities,
+        why="its command is yours to give: dragoman run acp PROMPT -- COMMAND",
         native_options=NATIVE_OPTIONS,
         env_prefixes=_env_prefixes(GENERIC, row),
     )
@@ -187,7 +193,7 @@ def plan(config: SessionConfig, row: Row, command: list[str]) -> LaunchPlan:
         capabilities=row.capabilities,
         config=settings_shown(config),
         missing_files=row.missing_files,
-        mode_meanings=_MEANINGS,
+        mode_meanings=_meanings(row),
         bounds=[_out_of(config.sandbox)] if config.sandbox in row.sandboxes else [],
     )
 
@@ -201,6 +207,12 @@ def _check(config: SessionConfig, row: Row) -> None:
     for name, instead in _IMPOSSIBLE.items():
         if getattr(config, name):
             raise Unsupported(config.agent, name, instead)
+    if Capability.PERMISSIONS not in row.capabilities and config.approve != "all":
+        raise Unsupported(
+            config.agent,
+            f"approve={config.approve}",
+            "It asks nobody before it acts: use approve=all, where it can do no harm",
+        )
     held = config.sandbox in ("read-only", "workspace")
     if held and config.sandbox not in row.sandboxes:
         raise Unsupported(
@@ -241,8 +253,16 @@ def _words(sandbox: Sandbox, row: Row) -> Mapping[str, tuple[str, ...]]:
     """Our words for modes, and what the agent calls those that fit. Where a mode is the sandbox, it is all of them but
     `plan`, which may be stricter."""
     if sandbox not in row.sandboxes:
-        return _MODES
+        return _MODES if row.asks is None else {**dict.fromkeys(_MODES, (row.asks,)), "plan": _MODES["plan"]}
     return {**dict.fromkeys(_MODES, (row.sandboxes[sandbox],)), "plan": _MODES["plan"]}
+
+
+def _meanings(row: Row) -> Mapping[str, Approve]:
+    """An agent with another mode to ask in may mean something else by our word: Kilo's `ask` answers questions and has
+    no tools that change anything (7.7.7)."""
+    if row.asks is None:
+        return _MEANINGS
+    return {**{mode: meaning for mode, meaning in _MEANINGS.items() if meaning != "ask"}, row.asks: "ask"}
 
 
 def _found(server: Any, config: SessionConfig) -> Any:

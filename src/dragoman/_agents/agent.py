@@ -59,6 +59,10 @@ class Agent(Struct, frozen=True, kw_only=True):
     tested_versions: tuple[str, ...] = ()
     oldest: str | None = None
     """The oldest version that takes what it is told at the start, where one that does not is known."""
+    seen_versions: tuple[str, ...] = ()
+    """Versions that started and did no turn."""
+    why: str = ""
+    """What kept them from it, or it from being tried; or why it is not fetched."""
     version_args: tuple[str, ...] = ("--version",)
     session_dirs: Callable[[Mapping[str, str]], list[Path]] = nowhere
     """Where its session files are, in a given environment."""
@@ -77,6 +81,13 @@ class Agent(Struct, frozen=True, kw_only=True):
     """How the variables begin that are meant for it: settings, and the keys of its models."""
     join: Join = prompt_first
     """A prompt and what is piped in beside it as one, in the way of its own command line."""
+
+    @property
+    def state(self) -> str:
+        """What is known of it in a word: tested, starts, or not tried."""
+        if self.tested_versions:
+            return "tested"
+        return "starts" if self.seen_versions else "not tried"
 
 
 # --- what a configuration may ask, and what may be told of it -----------------------------------------------

@@ -25,6 +25,7 @@ COMMANDS = {
     "replay": "Play a recording as if it happened now.",
     "check": "Say whether what always holds, holds in a file.",
     "schema": "Print the JSON Schema of the canonical events.",
+    "agents": "List the agents, and what is known of each.",
     "doctor": "Say which agents are here, and which versions.",
     "policy": "Say what the rules make of a tool call.",
     "trust": "Let a project's own hooks, servers and settings take part.",
