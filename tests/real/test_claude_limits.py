@@ -2,7 +2,7 @@
 
 import pytest
 
-from dragoman import Capability, Error, Retry, TurnEnded
+from dragoman import Capability, Error, LoginRequired, Retry, TurnEnded
 from dragoman.testing import Usage, error, tool, turn
 from tests.real.capability_marks import exercises
 from tests.real.driving import Lines, Pinned
@@ -13,7 +13,10 @@ AT_ONCE = {"CLAUDE_CODE_MAX_RETRIES": "0"}
 
 
 async def test_a_key_that_is_refused(claude: Pinned) -> None:
-    result = await claude.ask([error(401, "invalid x-api-key")] * 2, "Hello.", env=AT_ONCE)
+    with pytest.raises(LoginRequired, match="claude is not logged in, or its key is not accepted") as raised:
+        await claude.ask([error(401, "invalid x-api-key")] * 2, "Hello.", env=AT_ONCE)
+    result = raised.value.result
+    assert result is not None
     assert result.outcome == "failed"
     assert result.error is not None
     assert "Invalid API key" in result.error.message

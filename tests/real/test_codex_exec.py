@@ -8,6 +8,7 @@ import pytest
 from dragoman import (
     Error,
     FileChanged,
+    LoginRequired,
     Message,
     PlanUpdated,
     Result,
@@ -132,10 +133,11 @@ async def test_fork(codex: Pinned) -> None:
 
 
 async def test_a_request_that_is_refused(codex: Pinned) -> None:
-    result = await codex.ask([error(401, "invalid key")] * 4, "Hello.", **EXEC)
+    with pytest.raises(LoginRequired, match="401 Unauthorized: invalid key") as raised:
+        await codex.ask([error(401, "invalid key")] * 4, "Hello.", **EXEC)
+    result = raised.value.result
+    assert result is not None
     assert result.outcome == "failed"
-    assert result.error is not None
-    assert "401 Unauthorized" in result.error.message
     events = events_of(result)
     assert events.of(Retry)
     assert events.of(Error)

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from dragoman import (
+    AgentFailed,
     Capability,
     Delta,
     FileChanged,
+    LoginRequired,
     Message,
-    ProcessExited,
     Retry,
     RunEnded,
     SubagentEnded,
@@ -163,7 +164,10 @@ async def test_max_turns_of_ours(gemini: Pinned) -> None:
 async def test_errors_of_the_api(gemini: Pinned, status: int) -> None:
     settle(gemini, general={"maxAttempts": 1})  # else it tries for minutes
     lines = script([error(status, "not today")], repeat_last=True)
-    result = await gemini.ask(lines, "Go", **STREAM)
+    with pytest.raises(LoginRequired if status == 401 else AgentFailed) as raised:
+        await gemini.ask(lines, "Go", check=True, **STREAM)
+    result = raised.value.result
+    assert result is not None
     assert result.outcome == "failed"
     assert result.error is not None
     assert result.error.code == str(status)
@@ -251,6 +255,6 @@ async def test_a_turn_that_is_stopped(gemini: Pinned) -> None:
 async def test_nobody_signed_in(gemini: Pinned) -> None:
     with (
         ScriptedModel() as model,
-        pytest.raises(ProcessExited, match="exited before the turn began"),
+        pytest.raises(LoginRequired, match="must specify the GEMINI_API_KEY"),
     ):
         await gemini.ask(model, "Go", env={"GEMINI_API_KEY": ""}, **STREAM)
