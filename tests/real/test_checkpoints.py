@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,7 +114,7 @@ async def test_gemini_makes_none_in_one_turn_and_restores_none(gemini: Pinned) -
     settle(gemini, general={"checkpointing": {"enabled": True}})
     fields: dict[str, Any] = {"dialect": "gemini_stream", "model": "gemini-2.5-pro", "approve": "all"}
     await gemini.ask([gemini.write("notes"), "Done."], "Write it.", **fields)
-    assert list(Path(gemini.home).rglob("checkpoints/*")) == []
+    assert list(gemini.home.rglob("checkpoints/*")) == []
     result = await gemini.ask([], "/restore", **fields)
     assert result.error is not None
     assert "not supported in non-interactive mode" in result.error.message
