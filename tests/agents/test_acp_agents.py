@@ -138,6 +138,7 @@ def test_programs_of_mcp_servers_are_found() -> None:
     ("fields", "error"),
     [
         ({"output_schema": {"type": "object"}}, Unsupported),
+        ({"mcp_servers": {"s": {"command": "s", "excludeTools": ["x"]}}}, Unsupported),
         ({"blocked_tools": ["x"]}, Unsupported),
         ({"sandbox": "workspace"}, Unsupported),
         ({"native": {"bogus": 1}}, UsageError),

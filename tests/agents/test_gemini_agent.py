@@ -1,12 +1,13 @@
 """How a configuration becomes a run of Gemini CLI."""
 
+import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dragoman._agents import AGENTS
+from dragoman._agents import AGENTS, gemini_rules
 from dragoman._agents.gemini import _POLICY
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
@@ -102,7 +103,6 @@ def test_the_environment(dialect: str) -> None:
     "fields",
     [
         {"output_schema": {"type": "object"}},
-        {"blocked_tools": ["glob"]},
         {"fork": True, "resume": "x"},
         {"sandbox": "workspace"},
     ],
@@ -196,3 +196,62 @@ def test_a_prompt_that_is_too_long_for_an_argument() -> None:
     with pytest.raises(UsageError, match="use the dialect acp"):
         planned("gemini_stream", prompt="ü" * 60_001)
     assert planned("gemini_stream", prompt="ü" * 60_000).one_shot
+
+
+# --- which tools it gets -----------------------------------------------------------------------------------------
+
+
+def server(**fields: Any) -> dict[str, Any]:
+    return {"command": "small", **fields}
+
+
+def kept_out(plan: LaunchPlan) -> list[tuple[Any, ...]]:
+    """The rules of the policy that the run is given: server, tool, decision, from the weakest to the strongest."""
+    [(path, text)] = plan.files.items()
+    assert plan.argv[plan.argv.index("--admin-policy") + 1] == path
+    rules = sorted(tomllib.loads(text.decode())["rule"], key=lambda rule: rule["priority"])
+    return [(rule.get("mcpName"), rule["toolName"], rule["decision"]) for rule in rules]
+
+
+@pytest.mark.parametrize("dialect", ["acp", "gemini_stream"])
+def test_tools_that_it_does_not_get(dialect: str) -> None:
+    plan = planned(dialect, prompt="hi", blocked_tools=["glob", 'a"b\\'])
+    assert kept_out(plan) == [(None, "glob", "deny"), (None, 'a"b\\', "deny")]
+    assert planned(dialect, prompt="hi").files == {}
+
+
+def test_tools_of_servers_that_it_does_not_get() -> None:
+    servers = {"one": server(includeTools=["a", "b"], excludeTools=["b"]), "two": server(trust=True)}
+    plan = planned("acp", mcp_servers=servers)
+    assert kept_out(plan) == [
+        ("one", "*", "deny"),
+        ("one", "a", "ask_user"),
+        ("one", "b", "ask_user"),
+        ("one", "b", "deny"),
+    ]
+    assert plan.options.opening.mcp_servers == {"one": server(), "two": server()}
+    assert [(rule.effect, rule.server) for rule in plan.granted] == [("allow", "two")]
+    assert kept_out(planned("acp", mcp_servers={"one": server(includeTools=[])})) == [("one", "*", "deny")]
+
+
+@pytest.mark.parametrize(
+    ("name", "fields", "why"),
+    [
+        ("my_server", {"excludeTools": ["a"]}, "letters, digits and dashes"),
+        ("one", {"includeTools": "a"}, "must be a list of names"),
+        ("one", {"excludeTools": [""]}, "must be a list of names"),
+        ("one", {"trust": "yes"}, "must be True or False"),
+    ],
+)
+def test_servers_that_are_not_described_well(name: str, fields: Any, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        planned("acp", mcp_servers={name: server(**fields)})
+
+
+def test_beside_policies_of_an_administrator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(gemini_rules, "_ADMINISTRATOR", str(tmp_path))
+    assert planned("acp", blocked_tools=["glob"]).files
+    (tmp_path / "rules.toml").touch()
+    with pytest.raises(Unsupported, match="has policies, beside which it takes none"):
+        planned("acp", blocked_tools=["glob"])
+    assert planned("acp").files == {}

@@ -186,6 +186,17 @@ async def test_structured_output(codex: Pinned) -> None:
         session = run.session.id
 
 
+async def test_its_answer_in_a_file(codex: Pinned, tmp_path: Path) -> None:
+    file = tmp_path / "answer"
+    result = await codex.ask(["Seven."], "How many?", native={"output_last_message": str(file)}, **EXEC)
+    assert (file.read_text(), result.text) == ("Seven.", "Seven.")
+    nowhere = {"output_last_message": str(tmp_path / "none" / "answer")}
+    with pytest.raises(UsageError, match="must be a file in a folder that is there"):
+        await codex.ask(["Never."], "How many?", native=nowhere, **EXEC)
+    with pytest.raises(Unsupported, match="the result's text"):
+        await codex.ask(["Never."], "How many?", native={"output_last_message": str(file)})
+
+
 async def test_what_it_cannot_do_is_said_before_anything_is_sent(codex: Pinned) -> None:
     with pytest.raises(UsageError, match="takes its prompt when it starts"):
         async with codex.open(["Never said."], **EXEC):

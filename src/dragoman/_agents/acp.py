@@ -55,6 +55,9 @@ _IMPOSSIBLE: Final = {
     "blocked_tools": "Use approve=... or a handler",
 }
 
+_TOOL_LISTS: Final = frozenset(("includeTools", "excludeTools", "enabled_tools", "disabled_tools"))
+"""What agents' own settings have to keep tools of a server from them."""
+
 NATIVE_OPTIONS: Final = {
     "mode": "the session mode to begin in, by the agent's own name for it",
     "options": "session options to set, by id",
@@ -225,6 +228,13 @@ def _check(config: SessionConfig, row: Row) -> None:
         raise UsageError(
             f"{config.agent} has a mode for its sandbox: give sandbox or native['mode'], not both"
         )
+    for name, server in config.mcp_servers.items():
+        for key in _TOOL_LISTS & server.keys():
+            raise Unsupported(
+                config.agent,
+                f"{key} of the MCP server {name}",
+                "ACP has no word for it: leave it to a rule of the policy that denies tools of this server",
+            )
     check_options(config, config.agent, NATIVE_OPTIONS)
 
 

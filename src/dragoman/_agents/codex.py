@@ -84,6 +84,7 @@ NATIVE_OPTIONS: Final = {
     **{name: f"{field} of thread/start" for name, field in _NEW_THREAD_OPTIONS.items()},
     **{name: f"{field} of turn/start; it stays" for name, field in _TURN_OPTIONS.items()},
     "approval_policy": "approvalPolicy of thread/start, thread/resume and thread/fork: untrusted, on-request or never",
+    "output_last_message": "--output-last-message FILE of codex exec: where its final answer is written",
     "config": "keys of config.toml, over what is there",
 }
 
@@ -175,6 +176,8 @@ def _opening(config: SessionConfig) -> dict[str, Any]:
         params |= {"lastTurnId": config.resume_at} if config.fork else {}
     first = {field: native[name] for name, field in _TURN_OPTIONS.items() if name in native}
     every = {"outputSchema": config.output_schema} if config.output_schema is not None else {}
+    if "output_last_message" in native:
+        raise Unsupported("codex", "output_last_message in codex_app", "Use codex_exec, or the result's text")
     opening = {
         "method": method,
         "params": {name: value for name, value in params.items() if value is not None},
@@ -255,6 +258,8 @@ def _exec_args(config: SessionConfig, schema: Iterable[str]) -> list[str]:
     args = ["exec", "--json", "--skip-git-repo-check"]
     args += [word for path in schema for word in ("--output-schema", path)]
     args += [f"--image={_uncut(file)}" for file in config.images]
+    if (file := config.native.get("output_last_message")) is not None:
+        args += ["--output-last-message", _place(file)]
     asked_for = config.sandbox if config.approve not in ("plan", "never") else "none"
     args += ["--sandbox", _SANDBOX.get(asked_for, _EXEC_SANDBOX[config.approve])]
     if config.model is not None:
@@ -272,6 +277,15 @@ def _exec_args(config: SessionConfig, schema: Iterable[str]) -> list[str]:
     for key, value in settings.items():
         args += ["--config", f"{key}={_toml(value)}"] if value is not None else []
     return [*args, "--ephemeral"] if native.get("ephemeral") else args
+
+
+def _place(file: Any) -> str:
+    """The absolute path of a file in a folder that is there: where Codex cannot write, its turn completes all the same."""
+    if not isinstance(file, str) or not os.path.isdir(os.path.dirname(os.path.abspath(file))):
+        raise UsageError(
+            f"native['output_last_message'] must be a file in a folder that is there; not {file!r:.60}"
+        )
+    return os.path.abspath(file)
 
 
 def _uncut(file: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from dragoman._agents import acp, gemini_sandbox
+from dragoman._agents import acp, gemini_rules, gemini_sandbox
 from dragoman._agents.agent import Agent, check_argument, check_options, environment, settings_shown
 from dragoman._dialects import machine_for
 from dragoman._files import images, stores
@@ -86,7 +86,6 @@ _LACKS: Final = frozenset(
 
 _IMPOSSIBLE: Final = {
     "output_schema": "Ask for it in the prompt",
-    "blocked_tools": "Use native={'policies': [...]} with a policy file that denies them",
     "fork": "It can only go on with a session",
 }
 
@@ -117,12 +116,22 @@ def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
             "resume it in the next one, or with the dialect gemini_stream"
         )
     native = {name: value for name, value in config.native.items() if name not in _OWN_OPTIONS}
-    common = structs.replace(config, native=native, allowed_tools=[], add_dirs=[])
+    common = structs.replace(
+        config,
+        native=native,
+        allowed_tools=[],
+        blocked_tools=[],
+        add_dirs=[],
+        mcp_servers=gemini_rules.servers(config.mcp_servers),
+    )
+    kept_out = gemini_rules.policy(config)
     asking = [] if config.approve == "plan" else ["--policy", str(_POLICY)]
-    made = acp.plan(common, acp.rows()["gemini"], [executable, "--acp", *_flags(config), *asking])
+    words = [*_flags(config), *gemini_rules.flags(kept_out), *asking]
+    made = acp.plan(common, acp.rows()["gemini"], [executable, "--acp", *words])
     return structs.replace(
         made,
         env=variables,
+        files=kept_out,
         capabilities=made.capabilities - _LACKS,
         stop=_ACP_STOP,
         shows_all=bool(asking),
@@ -130,7 +139,8 @@ def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         granted=[
             Rule(effect="allow", name="allowed_tools", agent="gemini", tool=glob.escape(tool))
             for tool in config.allowed_tools
-        ],
+        ]
+        + gemini_rules.trusted(config.mcp_servers),
         config=settings_shown(config),
     )
 
@@ -159,13 +169,15 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         )
     argv = [executable, "--output-format", "stream-json", "--approval-mode", _APPROVAL[config.approve]]
     argv += ["--resume", config.resume] if config.resume is not None else []
-    pictures = _pictures(config)
+    pictures, kept_out = _pictures(config), gemini_rules.policy(config)
+    files = {**pictures, **kept_out}
+    argv += gemini_rules.flags(kept_out)
     argv += _several("--include-directories", dict.fromkeys(map(os.path.dirname, pictures)))
     variables = _environment(config)
     if gemini_sandbox.asked_for(config):
         mounts: gemini_sandbox.Mounts = {
             **dict.fromkeys(_places(config, config.native.get("policies") or ()), "ro"),
-            **dict.fromkeys(map(os.path.dirname, pictures), "ro"),
+            **dict.fromkeys(map(os.path.dirname, files), "ro"),
             **dict.fromkeys(config.add_dirs, "rw"),
         }
         variables = gemini_sandbox.environment(config, variables, _ENVIRONMENT, mounts)
@@ -181,7 +193,7 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
             f"--prompt={' @'.join((config.prompt, *pictures))}",
         ],
         machine=machine,
-        files=pictures,
+        files=files,
         env=variables,
         cwd=config.cwd,
         capabilities=machine.capabilities,
