@@ -21,12 +21,15 @@ from dragoman._model.config import Approve, Options, SessionConfig, checked, con
 from dragoman._model.content import ImageBlock
 from dragoman._model.errors import DragomanError, SpawnFailed, Unsupported, UsageError
 from dragoman._model.events import AnyEvent, FileChanged
+from dragoman._model.hooks import HookHandler, checked_hooks
 from dragoman._model.result import NEVER_BEGAN, Result, Verdict
 from dragoman._model.sessions import SessionInfo, newest_first
+from dragoman._model.tools import Function, Tool, checked_tools
 from dragoman._policy import prices, rulebook, trust
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
 from dragoman._runtime.connection import Connection
+from dragoman._runtime.functions import Functions, check_server_names
 from dragoman._runtime.host.host import OFFERS
 from dragoman._runtime.locks import SessionLocks
 from dragoman._runtime.plan import LaunchPlan
@@ -59,6 +62,8 @@ def open(
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
+    tools: Sequence[Function | Tool] | None = None,
+    hooks: Mapping[str, HookHandler] | None = None,
     handler_timeout: float | None = None,
     **options: Unpack[Options],
 ) -> Session:
@@ -70,12 +75,13 @@ def open(
     `agent` is its name, or a configuration that the other arguments change. `approve` is a mode (`ask`, if absent),
     or a handler that decides what neither the rules nor the mode settle. `answer` hears questions, `serve` what the
     agent wants its client to do. A handler is a function of one argument, async or not; `handler_timeout` is how many
-    seconds it may take before the answer is no. Everything else is an option: see `Options`.
+    seconds it may take before the answer is no. `tools` are functions that the agent may call, `hooks` functions that it
+    calls at its own events, by name; see docs/tools.md. Everything else is an option: see `Options`.
 
     Raises UsageError, naming the option, for what cannot be; Unsupported for what this agent cannot do; SpawnFailed
     if it is not installed. Entering the session raises SpawnFailed if the agent does not start.
     """
-    mode, handlers = _handlers(approve, answer, serve, handler_timeout)
+    mode, handlers = _handlers(approve, answer, serve, tools, hooks, handler_timeout)
     given = {**_stated({"prompt": prompt, "approve": mode}), **options}
     config, connection = _config_and_connection(agent, given, handlers)
     if once and config.prompt is None:
@@ -91,6 +97,8 @@ def connect(
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
+    tools: Sequence[Function | Tool] | None = None,
+    hooks: Mapping[str, HookHandler] | None = None,
     handler_timeout: float | None = None,
     **options: Unpack[Options],
 ) -> Connection:
@@ -99,7 +107,7 @@ def connect(
     The arguments are those of `open`, but for `prompt` and `resume`, which belong to a session. Raises what `open`
     raises, and Unsupported for agents that have one session per process.
     """
-    mode, handlers = _handlers(approve, answer, serve, handler_timeout)
+    mode, handlers = _handlers(approve, answer, serve, tools, hooks, handler_timeout)
     given = {**_stated({"approve": mode}), **options}
     config, connection = _config_and_connection(agent, given, handlers, opens_session=False)
     if Capability.MANY_SESSIONS not in connection.capabilities:
@@ -118,6 +126,8 @@ async def ask(
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
+    tools: Sequence[Function | Tool] | None = None,
+    hooks: Mapping[str, HookHandler] | None = None,
     handler_timeout: float | None = None,
     **options: Unpack[Options],
 ) -> Result:
@@ -134,6 +144,8 @@ async def ask(
         approve=approve,
         answer=answer,
         serve=serve,
+        tools=tools,
+        hooks=hooks,
         handler_timeout=handler_timeout,
         **options,
     ) as session:
@@ -247,7 +259,15 @@ def _config_and_connection(
 ) -> tuple[SessionConfig, Connection]:
     record, config = _record_and_config(agent, options)
     _check_price(record, config)
-    plan = record.plan(config, _executable(record, config), _dialect(record, config))
+    dialect = _dialect(record, config)
+    functions = Functions(record.name, handlers.tools, handlers.hooks, handlers.timeout)
+    if functions.tools:
+        check_server_names([*config.mcp_servers, *config.native.get("sdk_mcp_servers", ())])
+    config = record.extended(config, dialect, functions)
+    plan = record.plan(config, _executable(record, config), dialect)
+    if functions.tools and Capability.MCP not in plan.capabilities:
+        raise Unsupported(record.name, f"tools in {dialect}", "It takes no MCP servers")
+    plan.granted = [*plan.granted, *functions.granted()]
     if config.policy is not None and Capability.PERMISSIONS not in plan.capabilities:
         raise Unsupported(
             record.name, f"policy in {plan.dialect}", "It asks nobody, so no rule could be obeyed"
@@ -269,6 +289,7 @@ def _config_and_connection(
     connection = Connection(
         plan,
         handlers=handlers,
+        functions=functions,
         policy=Policy(
             config.approve, rulebook.load(config.cwd, config.policy), plan.granted, plan.updates, plan.bounds
         ),
@@ -314,6 +335,8 @@ def _handlers(
     approve: Approve | ApproveHandler | None,
     answer: AnswerHandler | None,
     serve: ServeHandler | None,
+    tools: Sequence[Function | Tool] | None,
+    hooks: Mapping[str, HookHandler] | None,
     timeout: float | None,
 ) -> tuple[Approve | None, Handlers]:
     """The approve mode, if that is what was given, and who is asked. Raises UsageError for what cannot be called."""
@@ -321,9 +344,15 @@ def _handlers(
         if handler is not None and not callable(handler):
             raise UsageError(f"{name} must be a function of one argument; not {handler!r:.60}")
     timeout = checked("timeout", timeout, called="handler_timeout")
-    if callable(approve):
-        return None, Handlers(approve=approve, answer=answer, serve=serve, timeout=timeout)
-    return approve, Handlers(answer=answer, serve=serve, timeout=timeout)
+    asked = Handlers(
+        approve=approve if callable(approve) else None,
+        answer=answer,
+        serve=serve,
+        tools=checked_tools(tools),
+        hooks=checked_hooks(hooks),
+        timeout=timeout,
+    )
+    return None if callable(approve) else approve, asked
 
 
 def _record_and_config(
