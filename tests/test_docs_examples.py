@@ -22,8 +22,10 @@ from msgspec import structs
 import dragoman
 from dragoman import _agents
 from dragoman._agents import acp, demo
-from dragoman._agents.agent import Agent
+from dragoman._agents.agent import Agent, with_tools
+from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
+from dragoman._runtime.functions import Functions
 from dragoman._runtime.plan import LaunchPlan
 from dragoman.testing._demo_agent import prepare
 from tests.runtime.toy_dialect import FAKES
@@ -80,8 +82,13 @@ BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 
 
 def demo_plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
-    native = {"pace": 0, "sessions": "sessions"}
-    return demo.plan(structs.replace(config, native=native), executable, dialect)
+    plan = demo.plan(structs.replace(config, native={"pace": 0, "sessions": "sessions"}), executable, dialect)
+    return structs.replace(plan, capabilities=plan.capabilities | {Capability.MCP})
+
+
+def extended(config: SessionConfig, dialect: str, functions: Functions) -> SessionConfig:
+    """They are given tools and hooks, and use none."""
+    return with_tools(config, functions)
 
 
 def asker_plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
@@ -89,8 +96,8 @@ def asker_plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPl
     return acp.plan(config, row, [executable, "-I", str(FAKES / "acp_asker.py")])
 
 
-WORKS = structs.replace(demo.AGENT, plan=demo_plan)
-ASKS = structs.replace(acp.record("acp"), executable=sys.executable, plan=asker_plan)
+WORKS = structs.replace(demo.AGENT, plan=demo_plan, extended=extended)
+ASKS = structs.replace(acp.record("acp"), executable=sys.executable, plan=asker_plan, extended=extended)
 
 
 @pytest.fixture(params=[WORKS, ASKS], ids=["works", "asks"])

@@ -133,8 +133,10 @@ if TYPE_CHECKING:
     )
     from dragoman._model.facts import Account, Model
     from dragoman._model.frames import Exit, Frame, Launch
+    from dragoman._model.hooks import HookAnswer, HookCall, HookHandler, HookReply
     from dragoman._model.result import Result
     from dragoman._model.sessions import LATEST, SessionInfo
+    from dragoman._model.tools import Tool, tool
     from dragoman._model.usage import ModelUsage, Usage
     from dragoman._policy.permission import PermissionRequest
     from dragoman._projections.published import Profile, Projector, projector
@@ -207,6 +209,10 @@ __all__ = [
     "Fork",
     "Frame",
     "Hook",
+    "HookAnswer",
+    "HookCall",
+    "HookHandler",
+    "HookReply",
     "HostAnswered",
     "HostCalled",
     "ImageBlock",
@@ -289,6 +295,7 @@ __all__ = [
     "TextBlock",
     "ThinkingBlock",
     "TimedOut",
+    "Tool",
     "ToolEnded",
     "ToolStarted",
     "ToolUpdated",
@@ -315,6 +322,7 @@ __all__ = [
     "permission_listener",
     "projector",
     "rename_session",
+    "tool",
 ]
 
 _HOMES = (
@@ -329,6 +337,8 @@ _HOMES = (
     "dragoman._model.capabilities",
     "dragoman._model.result",
     "dragoman._model.sessions",
+    "dragoman._model.tools",
+    "dragoman._model.hooks",
     "dragoman._wire.jsontext",
     "dragoman._wire.event_json",
     "dragoman._files.convert",

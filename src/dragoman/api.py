@@ -22,12 +22,15 @@ from dragoman._model.config import Approve, Options, SessionConfig, checked, con
 from dragoman._model.content import ImageBlock
 from dragoman._model.errors import DragomanError, SpawnFailed, Unsupported, UsageError
 from dragoman._model.events import AnyEvent, FileChanged
+from dragoman._model.hooks import HookHandler, checked_hooks
 from dragoman._model.result import NEVER_BEGAN, Result, Verdict
 from dragoman._model.sessions import LATEST, SessionInfo, newest_first
+from dragoman._model.tools import Function, Tool, checked_tools
 from dragoman._policy import prices, rulebook, trust
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
 from dragoman._runtime.connection import Connection
+from dragoman._runtime.functions import Functions, check_server_names
 from dragoman._runtime.host.host import OFFERS
 from dragoman._runtime.locks import SessionLocks
 from dragoman._runtime.plan import LaunchPlan
@@ -61,6 +64,8 @@ def open(
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
+    tools: Sequence[Function | Tool] | None = None,
+    hooks: Mapping[str, HookHandler] | None = None,
     handler_timeout: float | None = None,
     **options: Unpack[Options],
 ) -> Session:
@@ -72,12 +77,13 @@ def open(
     `agent` is its name, or a configuration that the other arguments change. `approve` is a mode (`ask`, if absent),
     or a handler that decides what neither the rules nor the mode settle. `answer` hears questions, `serve` what the
     agent wants its client to do. A handler is a function of one argument, async or not; `handler_timeout` is how many
-    seconds it may take before the answer is no. Everything else is an option: see `Options`.
+    seconds it may take before the answer is no. `tools` are functions that the agent may call, `hooks` functions that it
+    calls at its own events, by name; see docs/tools.md. Everything else is an option: see `Options`.
 
     Raises UsageError, naming the option, for what cannot be; Unsupported for what this agent cannot do; SpawnFailed
     if it is not installed. Entering the session raises SpawnFailed if the agent does not start.
     """
-    mode, handlers = _handlers(approve, answer, serve, handler_timeout)
+    mode, handlers = _handlers(approve, answer, serve, tools, hooks, handler_timeout)
     given = {**_stated({"prompt": prompt, "approve": mode}), **options}
     config, connection = _config_and_connection(agent, given, handlers)
     if once and config.prompt is None:
@@ -93,6 +99,8 @@ def connect(
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
+    tools: Sequence[Function | Tool] | None = None,
+    hooks: Mapping[str, HookHandler] | None = None,
     handler_timeout: float | None = None,
     **options: Unpack[Options],
 ) -> Connection:
@@ -101,7 +109,7 @@ def connect(
     The arguments are those of `open`, but for `prompt` and `resume`, which belong to a session. Raises what `open`
     raises, and Unsupported for agents that have one session per process.
     """
-    mode, handlers = _handlers(approve, answer, serve, handler_timeout)
+    mode, handlers = _handlers(approve, answer, serve, tools, hooks, handler_timeout)
     given = {**_stated({"approve": mode}), **options}
     _, connection = _config_and_connection(agent, given, handlers, opens_session=False)
     return connection
@@ -115,6 +123,8 @@ async def ask(
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
+    tools: Sequence[Function | Tool] | None = None,
+    hooks: Mapping[str, HookHandler] | None = None,
     handler_timeout: float | None = None,
     **options: Unpack[Options],
 ) -> Result:
@@ -131,6 +141,8 @@ async def ask(
         approve=approve,
         answer=answer,
         serve=serve,
+        tools=tools,
+        hooks=hooks,
         handler_timeout=handler_timeout,
         **options,
     ) as session:
@@ -262,12 +274,17 @@ def _config_and_connection(
 ) -> tuple[SessionConfig, Connection]:
     record, config = _record_and_config(agent, options)
     _check_price(record, config)
-    plan = _planned(record, config, opens_session)
+    functions = Functions(record.name, handlers.tools, handlers.hooks, handlers.timeout)
+    if functions.tools:
+        check_server_names([*config.mcp_servers, *config.native.get("sdk_mcp_servers", ())])
+    asked, config = config, record.extended(config, _dialect(record, config), functions)
+    plan = _planned(record, config, functions, opens_session)
     if not opens_session:
         _check_many(config, plan)
     connection = Connection(
         plan,
         handlers=handlers,
+        functions=functions,
         policy=Policy(
             config.approve, rulebook.load(config.cwd, config.policy), plan.granted, plan.updates, plan.bounds
         ),
@@ -277,8 +294,8 @@ def _config_and_connection(
         idle_timeout=config.idle_timeout,
         start_timeout=config.start_timeout,
         locks=SessionLocks(record.vendor or record.name, config.timeout) if config.serialize else None,
-        finder=SessionFinder(record.name, record.session_id, partial(_candidates, record, config)),
-        plan_for=lambda id: _planned(record, structs.replace(config, resume=id), opens_session),
+        finder=SessionFinder(record.name, record.session_id, partial(_candidates, record, asked)),
+        plan_for=lambda id: _planned(record, structs.replace(config, resume=id), functions, opens_session),
     )
     return config, connection
 
@@ -292,7 +309,7 @@ def _check_many(config: SessionConfig, plan: LaunchPlan) -> None:
             raise UsageError(f"a connection has no {name}: give it to one of its sessions")
 
 
-def _planned(record: Agent, config: SessionConfig, opens_session: bool) -> LaunchPlan:
+def _planned(record: Agent, config: SessionConfig, functions: Functions, opens_session: bool) -> LaunchPlan:
     executable = _executable(record, config)
     version = installed_version(executable)
     if record.oldest is not None and is_older(version, record.oldest):
@@ -303,6 +320,9 @@ def _planned(record: Agent, config: SessionConfig, opens_session: bool) -> Launc
         )
     plan = record.plan(config, executable, _dialect(record, config))
     plan.cli_version = plan.cli_version or version
+    if functions.tools and Capability.MCP not in plan.capabilities:
+        raise Unsupported(record.name, f"tools in {plan.dialect}", "It takes no MCP servers")
+    plan.granted = [*plan.granted, *functions.granted()]
     if config.policy is not None and Capability.PERMISSIONS not in plan.capabilities:
         raise Unsupported(
             record.name, f"policy in {plan.dialect}", "It asks nobody, so no rule could be obeyed"
@@ -372,6 +392,8 @@ def _handlers(
     approve: Approve | ApproveHandler | None,
     answer: AnswerHandler | None,
     serve: ServeHandler | None,
+    tools: Sequence[Function | Tool] | None,
+    hooks: Mapping[str, HookHandler] | None,
     timeout: float | None,
 ) -> tuple[Approve | None, Handlers]:
     """The approve mode, if that is what was given, and who is asked. Raises UsageError for what cannot be called."""
@@ -379,9 +401,15 @@ def _handlers(
         if handler is not None and not callable(handler):
             raise UsageError(f"{name} must be a function of one argument; not {handler!r:.60}")
     timeout = checked("timeout", timeout, called="handler_timeout")
-    if callable(approve):
-        return None, Handlers(approve=approve, answer=answer, serve=serve, timeout=timeout)
-    return approve, Handlers(answer=answer, serve=serve, timeout=timeout)
+    asked = Handlers(
+        approve=approve if callable(approve) else None,
+        answer=answer,
+        serve=serve,
+        tools=checked_tools(tools),
+        hooks=checked_hooks(hooks),
+        timeout=timeout,
+    )
+    return None if callable(approve) else approve, asked
 
 
 def _record_and_config(

@@ -24,7 +24,9 @@ from dragoman._model.config import Approve, Options, SessionConfig
 from dragoman._model.content import ContentBlock
 from dragoman._model.events import AnyEvent, CommandEnded, McpServer, RunEnded
 from dragoman._model.frames import Exit, StopReason
+from dragoman._model.hooks import HookHandler
 from dragoman._model.sessions import SessionInfo
+from dragoman._model.tools import Function, Tool
 from dragoman._projections.published import Profile
 from dragoman._runtime.connection import Connection
 from dragoman._runtime.facts import Facts
@@ -59,6 +61,8 @@ def open(
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
+    tools: Sequence[Function | Tool] | None = None,
+    hooks: Mapping[str, HookHandler] | None = None,
     handler_timeout: float | None = None,
     **options: Unpack[Options],
 ) -> "BlockingSession":
@@ -72,6 +76,8 @@ def open(
             approve=approve,
             answer=answer,
             serve=serve,
+            tools=tools,
+            hooks=hooks,
             handler_timeout=handler_timeout,
             **options,
         )
@@ -84,6 +90,8 @@ def connect(
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
+    tools: Sequence[Function | Tool] | None = None,
+    hooks: Mapping[str, HookHandler] | None = None,
     handler_timeout: float | None = None,
     **options: Unpack[Options],
 ) -> "BlockingConnection":
@@ -94,6 +102,8 @@ def connect(
             approve=approve,
             answer=answer,
             serve=serve,
+            tools=tools,
+            hooks=hooks,
             handler_timeout=handler_timeout,
             **options,
         )
@@ -108,6 +118,8 @@ def ask(
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
     serve: ServeHandler | None = None,
+    tools: Sequence[Function | Tool] | None = None,
+    hooks: Mapping[str, HookHandler] | None = None,
     handler_timeout: float | None = None,
     **options: Unpack[Options],
 ) -> Result:
@@ -120,6 +132,8 @@ def ask(
         approve=approve,
         answer=answer,
         serve=serve,
+        tools=tools,
+        hooks=hooks,
         handler_timeout=handler_timeout,
         **options,
     )
@@ -442,9 +456,10 @@ class BlockingConnection:
         *,
         resume: str | None = None,
         mcp_servers: Mapping[str, Any] | None = None,
+        tools: Sequence[Function | Tool] | None = None,
     ) -> BlockingSession:
         """Open one more session, or go on with an earlier one."""
-        opening = partial(self._connection.session, cwd, resume=resume, mcp_servers=mcp_servers)
+        opening = partial(self._connection.session, cwd, resume=resume, mcp_servers=mcp_servers, tools=tools)
         return BlockingSession(self._portal.call(opening), self._portal)
 
     def list_sessions(

@@ -1,5 +1,6 @@
 """How a configuration becomes a run of Gemini CLI."""
 
+import json
 import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from dragoman._agents.gemini import _POLICY
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
+from dragoman._runtime import own_files
 from dragoman._runtime.plan import LaunchPlan
 
 GEMINI = AGENTS["gemini"]
@@ -114,12 +116,45 @@ def test_what_it_cannot_do(dialect: str, fields: dict[str, Any]) -> None:
 
 
 def test_what_stream_json_cannot_do() -> None:
-    with pytest.raises(Unsupported, match="Use the dialect acp"):
-        planned("gemini_stream", prompt="x", mcp_servers={"a": {"command": "b"}})
     with pytest.raises(UsageError, match="takes its prompt when it starts"):
         planned("gemini_stream")
     with pytest.raises(UsageError, match="no native option 'mode'"):
         planned("gemini_stream", prompt="x", native={"mode": "plan"})
+
+
+def test_mcp_servers_of_stream_json_come_in_a_home_of_the_run(tmp_path: Path) -> None:
+    """What the user has is linked, and nothing of it is changed."""
+    own = tmp_path / ".gemini"
+    (own / "extensions" / "theirs").mkdir(parents=True)
+    (own / "settings.json").write_text("{}")
+    server = {"command": "b"}
+    plan = planned("gemini_stream", prompt="x", mcp_servers={"a": server}, env={"HOME": str(tmp_path)})
+    home = Path(plan.env["GEMINI_CLI_HOME"])
+    own_files.write(plan.files)
+    try:
+        assert home.stat().st_mode & 0o777 == 0o700
+        folder = home / ".gemini"
+        assert (folder / "settings.json").readlink() == own / "settings.json"
+        assert sorted(path.name for path in (folder / "extensions").iterdir()) == ["dragoman", "theirs"]
+        manifest = json.loads((folder / "extensions" / "dragoman" / "gemini-extension.json").read_text())
+        assert manifest["mcpServers"] == {"a": server}
+        (folder / "tmp" / "session").write_text("kept")
+    finally:
+        own_files.remove(plan.files)
+    assert not home.exists()
+    assert (own / "tmp" / "session").read_text() == "kept"
+    assert sorted(path.name for path in own.iterdir()) == ["extensions", "history", "settings.json", "tmp"]
+    assert [path.name for path in (own / "extensions").iterdir()] == ["theirs"]
+
+
+@pytest.mark.parametrize("text", ['{"hooksConfig": {"enabled": false}} // off', "{"])
+def test_hooks_that_are_switched_off(text: str, tmp_path: Path) -> None:
+    (tmp_path / ".gemini").mkdir()
+    (tmp_path / ".gemini" / "settings.json").write_text(text)
+    with pytest.raises(UsageError, match="hooks"):
+        planned(
+            "gemini_stream", prompt="x", native={"hooks": {"BeforeTool": []}}, env={"HOME": str(tmp_path)}
+        )
 
 
 def test_unknown_options() -> None:

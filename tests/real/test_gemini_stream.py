@@ -188,8 +188,6 @@ async def test_what_it_cannot_do(gemini: Pinned) -> None:
     with pytest.raises(UsageError, match="takes its prompt when it starts"):
         async with gemini.open(["Never said."], **STREAM):
             pass
-    with pytest.raises(Unsupported, match="mcp_servers"):
-        await gemini.ask(["Never said."], "Go", mcp_servers={"small": {"command": "true"}}, **STREAM)
     async with gemini.open(["One."], prompt="Go", **STREAM) as run:
         with pytest.raises(Unsupported, match="interrupt"):
             await run.session.interrupt()

@@ -157,7 +157,7 @@ def test_what_it_does_not_know() -> None:
         call("other", id=2, **LS),
         {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": None},
     )
-    assert [answer["error"]["code"] for answer in (resources, tool, bare)] == [-32601] * 3
+    assert [answer["error"]["code"] for answer in (resources, tool, bare)] == [-32601, -32602, -32602]
     assert "resources/list" in resources["error"]["message"]
 
 

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from dragoman._files.stores import Store
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
-from dragoman._model.errors import UsageError
+from dragoman._model.errors import Unsupported, UsageError
 from dragoman._model.sessions import UUID
+from dragoman._model.tools import SERVER
+from dragoman._runtime.functions import Functions
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._wire.redaction import is_secret_name
 
@@ -31,6 +33,31 @@ def prompt_first(prompt: str, piped: str) -> str:
 FETCHERS: Final = {"npx": 3, "uvx": 4}
 """Programs that fetch an agent, and how many words that takes: `npx -y PACKAGE`, `uvx --from PACKAGE PROGRAM`."""
 
+Extender = Callable[[SessionConfig, str, Functions], SessionConfig]
+"""Called with the configuration, the dialect to speak, and the caller's functions; the configuration with them in it."""
+
+
+def with_tools(config: SessionConfig, functions: Functions, **settings: Any) -> SessionConfig:
+    """For agents that start MCP servers: one that leads back to the caller's functions, with `settings` of the agent's."""
+    functions.settings = settings
+    if not functions.tools:
+        return config
+    return structs.replace(config, mcp_servers={**config.mcp_servers, SERVER: functions.server()})
+
+
+def without_hooks(config: SessionConfig, dialect: str, functions: Functions) -> SessionConfig:
+    """For agents that have no hooks, or none that a client could give them."""
+    if functions.hooks.events:
+        raise Unsupported(config.agent, f"hooks in {dialect}", "No hook can be given to it for one run")
+    return with_tools(config, functions)
+
+
+def native_event(config: SessionConfig, event: str, known: Mapping[str, str]) -> str:
+    """What an agent calls an event, by our name for it or by its own. Raises UsageError if it has none such."""
+    if event in known or event in known.values():
+        return known.get(event, event)
+    raise UsageError(f"{config.agent} has no hook {event!r}; it has: {', '.join(known)}")
+
 
 def nowhere(environment: Mapping[str, str]) -> list[Path]:
     """For agents that keep no sessions on disk."""
@@ -47,6 +74,8 @@ class Agent(Struct, frozen=True, kw_only=True):
     dialects: tuple[str, ...]
     """The first is the one to drive it with."""
     plan: Planner
+    extended: Extender = without_hooks
+    """How it is given the caller's functions, as tools and hooks."""
     capabilities: frozenset[Capability] = frozenset()
     install: str = ""
     """How to get it, in one line."""

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec import structs
+
 from dragoman._agents import claude_rules, claude_sandbox
-from dragoman._agents.agent import Agent, check_options, environment, settings_shown
+from dragoman._agents.agent import Agent, check_options, environment, native_event, settings_shown
 from dragoman._dialects.claude.stream import gate
 from dragoman._dialects.claude.stream.machine import ClaudeStream
 from dragoman._files import stores
@@ -16,6 +18,8 @@ from dragoman._model.capabilities import Capability
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import UsageError
 from dragoman._model.toolnames import split_mcp
+from dragoman._model.tools import SERVER
+from dragoman._runtime.functions import Functions
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._wire.machine import StartOptions
 
@@ -73,6 +77,21 @@ NATIVE_OPTIONS: Final = {
     "sdk_mcp_servers": "names of MCP servers that live in the client; they arrive as host.called mcp_message",
 }
 
+_HOOKS: Final = {
+    name: name
+    for name in (
+        *(
+            "PreToolUse",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "UserPromptSubmit",
+            "SessionStart",
+            "SessionEnd",
+        ),
+        *("Stop", "SubagentStart", "SubagentStop", "PreCompact", "Notification"),
+    )
+}
+
 _HIDDEN: Final = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT")
 """Set inside a session of Claude Code itself; the CLI would take this run for a part of that one."""
 
@@ -114,6 +133,21 @@ def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
         bounds=claude_sandbox.BOUNDS.get(config.sandbox, []),
         updates=claude_rules.suggested,
     )
+
+
+def extended(config: SessionConfig, dialect: str, functions: Functions) -> SessionConfig:
+    """Tools as an MCP server in the client, hooks as callbacks: it asks for both in its own stream."""
+    gate.hooks(config.native.get("hooks"))
+    native, hooks = dict(config.native), dict(config.native.get("hooks") or {})
+    if functions.tools:
+        native["sdk_mcp_servers"] = [*native.get("sdk_mcp_servers", ()), SERVER]
+    for event, id in functions.hook_ids().items():
+        name = native_event(config, event, _HOOKS)
+        hooks[name] = [
+            *hooks.get(name, ()),
+            {"hookCallbackIds": [id], "timeout": functions.hooks.agent_waits},
+        ]
+    return structs.replace(config, native={**native, "hooks": hooks} if hooks else native)
 
 
 def _check(config: SessionConfig) -> None:
@@ -213,6 +247,7 @@ AGENT = Agent(
     executable="claude",
     dialects=("claude_stream",),
     plan=plan,
+    extended=extended,
     capabilities=ClaudeStream.capabilities,
     install="npm install -g @anthropic-ai/claude-code",
     login="run `claude` and type /login, or set ANTHROPIC_API_KEY",

@@ -3,12 +3,23 @@
 import json
 import os
 import platform
+import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from dragoman._agents.agent import Agent, check_argument, check_options, environment, settings_shown
+from msgspec import structs
+
+from dragoman._agents.agent import (
+    Agent,
+    check_argument,
+    check_options,
+    environment,
+    native_event,
+    settings_shown,
+    with_tools,
+)
 from dragoman._agents.versions import installed_version, is_older
 from dragoman._dialects import machine_for
 from dragoman._dialects.codex.app.machine import CodexApp
@@ -19,6 +30,7 @@ from dragoman._model.errors import Unsupported, UsageError
 from dragoman._model.toolnames import split_mcp
 from dragoman._policy import trust
 from dragoman._runtime import own_files
+from dragoman._runtime.functions import Functions
 from dragoman._runtime.plan import LaunchPlan, Step
 from dragoman._wire.machine import StartOptions
 
@@ -87,6 +99,48 @@ NATIVE_OPTIONS: Final = {
     "output_last_message": "--output-last-message FILE of codex exec: where its final answer is written",
     "config": "keys of config.toml, over what is there",
 }
+
+
+_UNSEEN_HOOKS: Final = "bypass_hook_trust"
+"""Hooks that nobody has looked at yet do not run without this, and it would go on without them."""
+_HOOKS: Final = {
+    name: name
+    for name in (
+        *(
+            "PreToolUse",
+            "PostToolUse",
+            "UserPromptSubmit",
+            "SessionStart",
+            "Stop",
+            "SubagentStart",
+            "SubagentStop",
+        ),
+        *("PreCompact", "PostCompact"),
+    )
+}
+
+
+def extended(config: SessionConfig, dialect: str, functions: Functions) -> SessionConfig:
+    """Tools as an MCP server, hooks as commands in its settings. Where it asks nobody, a call would fail that needs to be
+    asked for."""
+    settings: dict[str, Any] = {"tool_timeout_sec": functions.agent_waits}
+    if config.approve != "plan" and (dialect == "codex_exec" or _held(config)):
+        settings["default_tools_approval_mode"] = "approve"
+    config = with_tools(config, functions, **settings)
+    if not functions.hooks.events:
+        return config
+    over = dict(config.native.get("config") or {})
+    hooks = dict(over.get("hooks") or {})
+    for event, command in functions.hook_commands().items():
+        name = native_event(config, event, _HOOKS)
+        hook = {
+            "type": "command",
+            "command": shlex.join(command),
+            "timeout": int(functions.hooks.agent_waits),
+        }
+        hooks[name] = [*hooks.get(name, ()), {"hooks": [hook]}]
+    over |= {"hooks": hooks, "features": {**over.get("features", {}), "hooks": True}, _UNSEEN_HOOKS: True}
+    return structs.replace(config, native={**config.native, "config": over})
 
 
 def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
@@ -274,6 +328,8 @@ def _exec_args(config: SessionConfig, schema: Iterable[str]) -> list[str]:
     }
     if unsaid := native.keys() & _APP_ONLY:
         raise Unsupported("codex", f"{sorted(unsaid)[0]} in codex_exec", "Use the dialect codex_app instead")
+    if settings.pop(_UNSEEN_HOOKS, False):  # as a setting it does nothing here (0.166.0)
+        args += ["--dangerously-bypass-hook-trust"]
     for key, value in settings.items():
         args += ["--config", f"{key}={_toml(value)}"] if value is not None else []
     return [*args, "--ephemeral"] if native.get("ephemeral") else args
@@ -352,6 +408,7 @@ AGENT = Agent(
     executable="codex",
     dialects=("codex_app", "codex_exec"),
     plan=plan,
+    extended=extended,
     capabilities=CodexApp.capabilities,
     install="npm install -g @openai/codex",
     login="run `codex login`, or pipe a key into `codex login --with-api-key`",

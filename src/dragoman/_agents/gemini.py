@@ -2,6 +2,7 @@
 
 import glob
 import os
+import shlex
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,16 +10,26 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from dragoman._agents import acp, gemini_rules, gemini_sandbox
-from dragoman._agents.agent import Agent, check_argument, check_options, environment, settings_shown
+from dragoman._agents import acp, gemini_home, gemini_rules, gemini_sandbox
+from dragoman._agents.agent import (
+    Agent,
+    check_argument,
+    check_options,
+    environment,
+    native_event,
+    settings_shown,
+    with_tools,
+)
 from dragoman._dialects import machine_for
 from dragoman._files import images, stores
 from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
+from dragoman._model.tools import SERVER
 from dragoman._policy import trust
 from dragoman._policy.rules import Rule
 from dragoman._runtime import own_files
+from dragoman._runtime.functions import Functions
 from dragoman._runtime.plan import LaunchPlan, Step
 
 ENV_PREFIXES: Final = ("GEMINI_", "GOOGLE_", "CODE_ASSIST_")
@@ -68,7 +79,22 @@ _OWN_OPTIONS: Final = {
     "sandbox_image": "GEMINI_SANDBOX_IMAGE: the image of its container, beside sandbox",
 }
 
-NATIVE_OPTIONS: Final = {**acp.NATIVE_OPTIONS, **_OWN_OPTIONS}
+_STREAM_OPTIONS: Final = {
+    "hooks": "hooks by event, as settings.json has them, for this run; only in gemini_stream"
+}
+NATIVE_OPTIONS: Final = {**acp.NATIVE_OPTIONS, **_OWN_OPTIONS, **_STREAM_OPTIONS}
+
+_HOOKS: Final = {
+    "PreToolUse": "BeforeTool",
+    "PostToolUse": "AfterTool",
+    "UserPromptSubmit": "BeforeAgent",
+    "Stop": "AfterAgent",
+    "SessionStart": "SessionStart",
+    "SessionEnd": "SessionEnd",
+    "PreCompact": "PreCompress",
+    "Notification": "Notification",
+}
+"""Its events, by the names that the others have for them."""
 
 _LACKS: Final = frozenset(
     (
@@ -106,8 +132,8 @@ def _acp_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     if brought := _held_back(config):
         if config.mcp_servers:
             raise UsageError(
-                f"gemini starts no MCP servers in a folder that is not trusted and brings {brought}: leave out mcp_servers, "
-                "or trust it with `dragoman trust`"
+                f"gemini starts no MCP servers in a folder that is not trusted and brings {brought}: leave out mcp_servers "
+                "and tools, or trust it with `dragoman trust`"
             )
         variables[_TRUST] = "false"
     if config.resume is not None and _just_begun(config.resume, variables):
@@ -157,10 +183,8 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     the CLI exits without waiting for what a pipe has not taken (capture big_text_slow_norelaunch)."""
     if not config.prompt:
         raise UsageError("gemini_stream takes its prompt when it starts: give prompt=..., or use acp")
-    if config.mcp_servers:
-        raise Unsupported("gemini", "mcp_servers in gemini_stream", "Use the dialect acp instead")
     check_argument(config.prompt, "gemini_stream takes its prompt", "acp")
-    check_options(config, "gemini_stream", _OWN_OPTIONS)
+    check_options(config, "gemini_stream", {**_OWN_OPTIONS, **_STREAM_OPTIONS})
     if brought := _held_back(config):
         # Without a person at it the CLI does not run at all in a folder that it is told not to trust.
         raise UsageError(
@@ -170,10 +194,19 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
     argv = [executable, "--output-format", "stream-json", "--approval-mode", _APPROVAL[config.approve]]
     argv += ["--resume", config.resume] if config.resume is not None else []
     pictures, kept_out = _pictures(config), gemini_rules.policy(config)
-    files = {**pictures, **kept_out}
+    files: gemini_home.Files = {**pictures, **kept_out}
     argv += gemini_rules.flags(kept_out)
-    argv += _several("--include-directories", dict.fromkeys(map(os.path.dirname, pictures)))
     variables = _environment(config)
+    if config.mcp_servers or config.native.get("hooks"):
+        if config.native.get("hooks"):
+            gemini_home.check_hooks(variables, config.cwd or os.getcwd())
+        variables[gemini_home.VARIABLE], home = gemini_home.made(
+            variables, config.mcp_servers, config.native.get("hooks") or {}
+        )
+        files |= home
+        if config.native.get("extensions"):
+            argv += _several("--extensions", [gemini_home.EXTENSION])
+    argv += _several("--include-directories", dict.fromkeys(map(os.path.dirname, pictures)))
     if gemini_sandbox.asked_for(config):
         mounts: gemini_sandbox.Mounts = {
             **dict.fromkeys(_places(config, config.native.get("policies") or ()), "ro"),
@@ -202,6 +235,34 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
         stop=_STREAM_STOP,
         config=settings_shown(config),
     )
+
+
+def extended(config: SessionConfig, dialect: str, functions: Functions) -> SessionConfig:
+    """Tools as an MCP server; hooks as commands, where it calls any."""
+    if dialect == "acp":
+        if functions.hooks.events:
+            raise Unsupported(
+                "gemini", "hooks in acp", "It calls none there (0.61.0): use the dialect gemini_stream"
+            )
+        return with_tools(config, functions)
+    config = with_tools(config, functions, timeout=_milliseconds(functions.agent_waits))
+    hooks = dict(config.native.get("hooks") or {})
+    for event, command in functions.hook_commands().items():
+        name = native_event(config, event, _HOOKS)
+        timeout = _milliseconds(functions.hooks.agent_waits)
+        hook = {"type": "command", "command": shlex.join(command), "timeout": timeout}
+        hooks[name] = [*hooks.get(name, ()), {"matcher": "*", "hooks": [hook]}]
+    # With nobody to ask, the model is not even offered what would be asked for.
+    allowed = [] if config.approve == "plan" else [f"mcp_{SERVER}_{tool.name}" for tool in functions.tools]
+    return structs.replace(
+        config,
+        allowed_tools=[*config.allowed_tools, *allowed],
+        native={**config.native, "hooks": hooks} if hooks else config.native,
+    )
+
+
+def _milliseconds(seconds: float) -> int:
+    return int(seconds * 1000)
 
 
 def _pictures(config: SessionConfig) -> dict[str, bytes]:
@@ -260,6 +321,7 @@ AGENT = Agent(
     executable="gemini",
     dialects=("acp", "gemini_stream"),
     plan=plan,
+    extended=extended,
     capabilities=acp.rows()["gemini"].capabilities - _LACKS,
     install="npm install -g @google/gemini-cli",
     login="run `gemini` and choose how to log in, or set GEMINI_API_KEY",

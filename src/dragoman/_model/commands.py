@@ -90,7 +90,8 @@ class Reply(Response, tag="reply"):
     result: Any = None
     error: str | None = None
     code: int | None = None
-    """The error's, for an ACP agent: -32002 says that a file is not there; -32603 (internal error) without one."""
+    """The error's, for an ACP agent and in MCP messages: -32002 says that a file is not there; -32603 (internal error) without
+    one."""
 
 
 class SetMode(Command, tag="set_mode"):

@@ -61,6 +61,10 @@ class Policy:
         self._bounds = list(bounds)
         """What no rule, no mode and nobody can allow: it would lead out of a sandbox."""
 
+    def grant(self, rules: Iterable[Rule]) -> None:
+        """What these allow is allowed from now on, unless a rule of a file says otherwise."""
+        self._granted += rules
+
     def decide(self, request: PermissionRequest) -> Decision:
         """The effect on a call. Whether somebody is there to be asked is another question."""
         if (bound := rulebook.first(self._bounds, request, "sandbox")) is not None:

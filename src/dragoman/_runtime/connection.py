@@ -8,6 +8,7 @@ and nothing that it started stays behind.
 """
 
 import os
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
@@ -34,6 +35,7 @@ from dragoman._model.errors import (
     DragomanError,
     LoginRequired,
     SessionNotFound,
+    SpawnFailed,
     Unsupported,
     UsageError,
 )
@@ -41,9 +43,11 @@ from dragoman._model.events import CommandEnded, Error, RunEnded
 from dragoman._model.frames import Exit, StopReason
 from dragoman._model.result import error_class
 from dragoman._model.sessions import LATEST, SessionInfo, chosen, newest_first, remedy
+from dragoman._model.tools import Function, Tool
 from dragoman._policy import trust
 from dragoman._policy.limits import Limits
 from dragoman._policy.policy import Policy
+from dragoman._runtime.functions import Functions, check_server_names
 from dragoman._runtime.host.host import Host
 from dragoman._runtime.limits import LimitWatch
 from dragoman._runtime.locks import SessionLocks
@@ -72,6 +76,7 @@ class Connection:
         plan: LaunchPlan,
         *,
         handlers: Handlers | None = None,
+        functions: Functions | None = None,
         policy: Policy | None = None,
         limits: Limits | None = None,
         recorder: FrameSink | None = None,
@@ -84,7 +89,8 @@ class Connection:
     ) -> None:
         self._run = Run(plan, recorder, lambda requests: self._requests.attend(requests))
         """What goes on beneath."""
-        self._requests = Requests(self._run, policy or Policy(), handlers or Handlers())
+        self._functions = functions if functions is not None else Functions(plan.agent)
+        self._requests = Requests(self._run, policy or Policy(), handlers or Handlers(), self._functions)
         self.sessions: dict[str, Session] = {}
         """Those that are open, by id."""
         self._locks = locks
@@ -145,7 +151,7 @@ class Connection:
         except BaseException:
             self._run.call_off()
             raise
-        self._run.start()
+        await self._start()
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
         self._group.start_soon(self._run.live, self._look_after)
@@ -159,6 +165,24 @@ class Connection:
         id = await self._finder.find(wanted, self._where())
         if id != wanted:
             self._run.replan(self._plan_for(id))
+
+    async def _start(self) -> None:
+        """What the agent will look for is there before it is."""
+        if self._functions.is_bridged:
+            await self._open_socket()
+        try:
+            self._run.start()
+        except BaseException:
+            await self._functions.socket.close()
+            raise
+
+    async def _open_socket(self) -> None:
+        try:
+            await self._functions.socket.open()
+        except OSError as error:
+            self._run.call_off()
+            why = f"there can be no socket for tools and hooks in {tempfile.gettempdir()} ({error})"
+            raise SpawnFailed(f"{self.agent} did not start: {why}", agent=self.agent) from error
 
     async def _wait_for_session(self) -> None:
         """A session that is gone on with is waited for; of a copy, only the copy is ours."""
@@ -177,6 +201,8 @@ class Connection:
                 self._run.fanout.add(opening)
                 tasks.start_soon(opening.watch, self.stop)
             tasks.start_soon(self._timeouts)
+            if self._functions.socket.is_open:
+                tasks.start_soon(self._functions.socket.serve)
             if self._limits is not None:
                 tasks.start_soon(self._limits.watch, self.stop)
             if self._resuming is not None:
@@ -226,13 +252,16 @@ class Connection:
         *,
         resume: str | None = None,
         mcp_servers: Mapping[str, Any] | None = None,
+        tools: Sequence[Function | Tool] | None = None,
     ) -> Session:
-        """Open one more session, or go on with an earlier one. It lasts until it is closed, or the connection. Raises
+        """Open one more session, or go on with an earlier one. It lasts until it is closed, or the connection. Its `tools`
+        are beside those of the connection. Raises
         UsageError for an argument that cannot be, SessionNotFound if there is no session `resume`, AgentFailed if the
         agent opens none."""
         resume, servers = checked("resume", resume), checked("mcp_servers", mcp_servers or {})
         run, where = self._run, self._where(checked("cwd", cwd))
         self._check_trust(where)
+        servers |= await self._tools(tools, servers)
         await self._until(lambda: run.ledger.ready)
         await self._check_ready()
         if resume is not None and self._finder is not None:
@@ -254,6 +283,21 @@ class Connection:
         host = self._requests.hosts[id] = self._host(where)
         session = self.sessions[id] = Session(self, host, id, backlog=backlog)
         return session
+
+    async def _tools(
+        self, given: Sequence[Function | Tool] | None, servers: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """The MCP server with the tools of a session, by its name; nothing if it has none of its own."""
+        own = self._functions.more(given)
+        if own and Capability.MCP not in self.capabilities:
+            raise Unsupported(self.agent, "tools", "It takes no MCP servers")
+        if own:
+            check_server_names(servers, own)
+            self._requests.policy.grant(self._functions.granted())
+        if own and not self._functions.socket.is_open:
+            await self._open_socket()
+            self._run.tasks.start_soon(self._functions.socket.serve)
+        return own
 
     # --- sessions that need not be open ------------------------------------------------------------------
 

@@ -20,22 +20,27 @@ from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 from dragoman._runtime.log import log
 from dragoman._runtime.requests import NOBODY
-from dragoman._version import __version__
-from dragoman._wire.jsonrpc import Id, Peer, Request
+from dragoman._wire import mcp
+from dragoman._wire.jsonrpc import Id, Peer, Request, RpcError
 from dragoman._wire.jsontext import Invalid, parse, repaired
 from dragoman._wire.lines import LineSplitter
 
 TOOL: Final = "approve"
-PROTOCOL: Final = "2025-06-18"
-_INPUT: Final = {
-    "type": "object",
-    "properties": {
-        "tool_name": {"type": "string"},
-        "input": {"type": "object"},
-        "tool_use_id": {"type": "string"},
-    },
-    "required": ["tool_name"],
-}
+_TOOLS: Final = [
+    {
+        "name": TOOL,
+        "description": "Decides whether a tool may be used, by Dragoman's policy.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "tool_name": {"type": "string"},
+                "input": {"type": "object"},
+                "tool_use_id": {"type": "string"},
+            },
+            "required": ["tool_name"],
+        },
+    }
+]
 
 LONGEST: Final = 16 * 1024 * 1024
 """Bytes that an answer, or a tool's input, may have."""
@@ -81,6 +86,7 @@ class _Server:
         self._write = write
         self._decide = decide
         self._peer = Peer()
+        self._mcp = mcp.Server(_TOOLS)
         self._lock = threading.Lock()
         self.is_heard = True
         """Somebody takes the answers."""
@@ -89,15 +95,17 @@ class _Server:
     def take(self, request: Request, line: bytes) -> None:
         """Answer a request, now or later. What was not read as it was written is not allowed: another input than the
         one that was judged would be used, or the judged one would not be the agent's."""
-        params = request.params if isinstance(request.params, dict) else {}
-        if request.method != "tools/call" or params.get("name") != TOOL:
-            self._say(_answer(self._peer, request, params))
+        said = self._mcp.take(request)
+        if isinstance(said, RpcError):
+            self._say(self._peer.refuse(request.id, said.message, said.code))
+        elif not isinstance(said, mcp.Call):
+            self._say(self._peer.answer(request.id, said))
         elif not is_exact(line):
             self._settle(
                 request.id, denial("the input is nested too deeply, or has broken characters or numbers")
             )
         else:
-            self._call(request.id, params.get("arguments"))
+            self._call(request.id, said.arguments)
 
     def refuse(self, line: bytes) -> None:
         """A line that nobody can read may be a request that somebody waits for."""
@@ -190,24 +198,6 @@ def _lines(stream: BinaryIO) -> Iterator[bytes]:
             yield from (line for line in splitter.feed(chunk) if line.strip())
     if rest := splitter.close():
         yield rest
-
-
-def _answer(peer: Peer, request: Request, params: dict[str, Any]) -> bytes:
-    if request.method == "initialize":
-        version = params.get("protocolVersion")
-        result: dict[str, Any] = {
-            "protocolVersion": version if isinstance(version, str) else PROTOCOL,
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "dragoman", "version": __version__},
-        }
-    elif request.method == "ping":
-        result = {}
-    elif request.method == "tools/list":
-        about = "Decides whether a tool may be used, by Dragoman's policy."
-        result = {"tools": [{"name": TOOL, "description": about, "inputSchema": _INPUT}]}
-    else:
-        return peer.refuse(request.id, f"no such method or tool: {request.method}")
-    return peer.answer(request.id, result)
 
 
 def _said(peer: Peer, id: Id, answer: Answer) -> bytes:

@@ -19,9 +19,10 @@ from dragoman._model.commands import Answer
 from dragoman._model.errors import UsageError
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
+from dragoman._runtime.calling import called
 from dragoman._runtime.log import log
 from dragoman._runtime.permission_server import LONGEST, denial, for_once, is_answer, permission_request
-from dragoman._runtime.requests import ApproveHandler, handler_reply, response_to
+from dragoman._runtime.requests import ApproveHandler, response_to
 
 MOST_AT_ONCE: Final = 64
 """Programs that may be connected at the same time."""
@@ -129,7 +130,7 @@ class _Desk:
         if request is None:
             return denial(f"no request came within {PATIENCE:g} s")
         try:
-            answer = response_to(request.event, await handler_reply(self._approve, request))
+            answer = response_to(request.event, await called(self._approve, request))
         except Exception as error:
             log.exception("the handler failed on a permission for %s", request.tool)
             return denial(f"the handler that was asked failed with {error!r}")

@@ -1,6 +1,7 @@
 """The plan: everything that must be known to start one run of an agent, speak with it and stop it."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field
@@ -42,8 +43,8 @@ class LaunchPlan(Struct, kw_only=True):
     """How the machine shall begin."""
     env: dict[str, str]
     """All of it: nothing is inherited beside."""
-    files: dict[str, bytes] = field(default_factory=dict)
-    """What the agent is given to read, by absolute path: in a folder of the run's own, which ends with it."""
+    files: Mapping[str, bytes | Path] = field(default_factory=dict)
+    """What the agent is given to read, by absolute path: in a folder of the run's own, which ends with it. See own_files."""
     cwd: str | None = None
     capabilities: frozenset[Capability] = frozenset()
     one_shot: bool = False

@@ -1,20 +1,22 @@
 """Whatever the agent asks gets an answer: from the policy, a handler or the host, and a plain no where there is none of
 them. Never silence."""
 
-import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import Enum
 from typing import Any, Final, Literal
 
 import anyio
-from anyio import CapacityLimiter, to_thread
 from msgspec import Struct, structs
 
 from dragoman._model.commands import Answer, AnswerQuestion, By, Reply, Response
 from dragoman._model.errors import DragomanError
 from dragoman._model.events import HostCalled, PermissionRequested, QuestionAsked, Request
+from dragoman._model.hooks import HookHandler
+from dragoman._model.tools import Tool
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy, effect_of
+from dragoman._runtime.calling import called
+from dragoman._runtime.functions import Functions
 from dragoman._runtime.host.grants import Grants
 from dragoman._runtime.host.host import Host, Place, Refused
 from dragoman._runtime.log import log
@@ -56,21 +58,24 @@ NOBODY: Final = (
 
 
 class Handlers(Struct, frozen=True, kw_only=True):
-    """Who is asked. `timeout` is how many seconds each may take to answer."""
+    """Who is asked, and what the agent may call. `timeout` is how many seconds each may take to answer."""
 
     approve: ApproveHandler | None = None
     answer: AnswerHandler | None = None
     serve: ServeHandler | None = None
+    tools: tuple[Tool, ...] = ()
+    hooks: Mapping[str, HookHandler] = {}
     timeout: float | None = None
 
 
 class Requests:
     """All requests of a run."""
 
-    def __init__(self, run: Run, policy: Policy, handlers: Handlers) -> None:
+    def __init__(self, run: Run, policy: Policy, handlers: Handlers, functions: Functions) -> None:
         self._run = run
         self.policy = policy
         self._handlers = handlers
+        self._functions = functions
         self.hosts: dict[str | None, Host] = {}
         """Those of the sessions, by id; under None that of a session which has the run to itself."""
         self._grants = Grants()
@@ -84,6 +89,8 @@ class Requests:
                     self._send(request, self._objection(request, host) or Reply())
                 else:
                     self._attend_permission(request, host)
+            elif isinstance(request, HostCalled) and self._functions.does(request):
+                self._run.tasks.start_soon(self._call, request)
             elif isinstance(request, HostCalled) and host is not None and host.does(request):
                 self._run.tasks.start_soon(self._serve, request, host, host.queue(request))
             else:
@@ -190,7 +197,7 @@ class Requests:
         limit = self._handlers.timeout
         try:
             with anyio.move_on_after(limit):
-                response = response_to(event, await handler_reply(handler, request))
+                response = response_to(event, await called(handler, request))
                 if response is None and limit is not None:
                     await self._no_longer_wanted(event)
                 return response
@@ -207,6 +214,20 @@ class Requests:
         self._run.fanout.add(stream)
         while self._run.ledger.wants(request) and await stream.batch():
             pass
+
+    # --- what the caller's functions do ------------------------------------------------------------------
+
+    async def _call(self, call: HostCalled) -> None:
+        """A tool or a hook; what the agent no longer wants is cancelled."""
+        async with anyio.create_task_group() as tasks:
+
+            async def withdraw() -> None:
+                await self._no_longer_wanted(call)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(withdraw)
+            self._respond(call, await self._functions.do(call), call)
+            tasks.cancel_scope.cancel()
 
     # --- what the host does ------------------------------------------------------------------------------
 
@@ -254,19 +275,6 @@ def _is_lasting(request: PermissionRequest, answer: Answer) -> bool:
     """Whether it chooses an option of the agent's that holds from now on."""
     chosen = next((option for option in request.options if option.id == answer.option), None)
     return chosen is not None and chosen.kind == "allow_always"
-
-
-async def handler_reply(handler: Callable[[Any], Any], request: Asked) -> Any:
-    """What the handler returns. One that is no coroutine function may block, so it gets a thread."""
-    method = getattr(handler, "__call__", handler)  # noqa: B004 - that of a callable object
-    if inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(method):
-        reply = handler(request)
-    else:
-        # In a tuple, since trio takes a function that returns an awaitable for a mistake.
-        (reply,) = await to_thread.run_sync(
-            lambda: (handler(request),), abandon_on_cancel=True, limiter=CapacityLimiter(1)
-        )
-    return await reply if inspect.isawaitable(reply) else reply
 
 
 def response_to(request: Request, reply: Any) -> Response | None:

@@ -168,3 +168,34 @@ READERS: Final[Readers] = {
     "diff": _diff,
     "terminal": lambda native: TerminalBlock(terminal_id=fields.text(native, "terminalId")),
 }
+
+
+# --- the other way -------------------------------------------------------------------------------------------
+
+
+def native_of(block: ContentBlock) -> dict[str, Any] | None:
+    """A block as MCP and ACP write it; None for one that they have no word for."""
+    if isinstance(block, TextBlock):
+        return {"type": "text", "text": block.text}
+    if isinstance(block, ImageBlock | AudioBlock) and block.data is not None:
+        kind, default = ("image", "image/png") if isinstance(block, ImageBlock) else ("audio", "audio/wav")
+        return _sparse(type=kind, mimeType=block.mime_type or default, data=block.data, uri=block.uri)
+    if isinstance(block, ResourceLinkBlock):
+        return _sparse(
+            type="resource_link",
+            uri=block.uri,
+            name=block.name or block.uri.rsplit("/", 1)[-1] or block.uri,
+            title=block.title,
+            description=block.description,
+            mimeType=block.mime_type,
+            size=block.size,
+        )
+    if isinstance(block, ResourceBlock) and (block.text is not None or block.blob is not None):
+        held = {"text": block.text} if block.text is not None else {"blob": block.blob}
+        resource = _sparse(uri=block.uri or f"file:///{block.name or 'resource'}", mimeType=block.mime_type)
+        return {"type": "resource", "resource": {**resource, **held}}
+    return None
+
+
+def _sparse(**values: Any) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

@@ -14,6 +14,7 @@ from dragoman._wire.jsontext import Invalid, parse, repaired
 Id = str | int
 
 METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 RESOURCE_NOT_FOUND = -32002
 """ACP's: a session or a file is not there."""
@@ -86,7 +87,7 @@ class Peer:
     def answer(self, id: Id, result: Any) -> bytes:
         return _encode({**self._head, "id": id, "result": result})
 
-    def refuse(self, id: Id, message: str, code: int = METHOD_NOT_FOUND, data: Any = None) -> bytes:
+    def refuse(self, id: Id | None, message: str, code: int = METHOD_NOT_FOUND, data: Any = None) -> bytes:
         error = {"code": code, "message": message} | ({"data": data} if data is not None else {})
         return _encode({**self._head, "id": id, "error": error})
 

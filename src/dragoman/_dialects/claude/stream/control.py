@@ -376,6 +376,7 @@ def _mcp_reply(request: dict[str, Any], command: c.Reply) -> dict[str, Any]:
         return {"jsonrpc": "2.0", "id": id, "result": command.result}
     said = command.error or "no such method"
     code = jsonrpc.INTERNAL_ERROR if command.error is not None else jsonrpc.METHOD_NOT_FOUND
+    code = command.code if command.code is not None else code
     return {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": said}}
 
 

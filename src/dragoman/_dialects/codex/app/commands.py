@@ -62,7 +62,8 @@ class Commands:
         # A folder that nothing is said of would be trusted as soon as Codex may write there.
         config["projects"] = {command.cwd: {"trust_level": "untrusted"}, **config.get("projects", {})}
         if command.mcp_servers:
-            config["mcp_servers"] = wording.mcp_config(command.mcp_servers)
+            own = wording.mcp_config(command.mcp_servers)
+            config["mcp_servers"] = {**config.get("mcp_servers", {}), **own}
         params["config"] = config
         if command.resume is None:
             return self._peer.request("thread/start", params, id=command.id)

@@ -12,6 +12,7 @@ from dragoman._dialects.codex.shared.agents import Agents
 from dragoman._dialects.codex.shared.events import CoreEvents
 from dragoman._dialects.codex.shared.turns import Turns
 from dragoman._model import events as ev
+from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Exit, Launch
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
@@ -24,6 +25,7 @@ class CodexExec(Machine):
     """One process of `codex exec --json`: one thread, one turn. Recordings put together may have more."""
 
     dialect: ClassVar[str] = "codex_exec"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset((Capability.MCP, Capability.HOOKS))
 
     def __init__(self, agent: str = "codex") -> None:
         super().__init__(agent)

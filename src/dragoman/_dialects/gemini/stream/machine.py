@@ -40,7 +40,7 @@ class GeminiStream(Machine):
     dialect: ClassVar[str] = "gemini_stream"
     tools_end_with_turns: ClassVar[bool] = True
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        (Capability.PARTIALS, Capability.RESUME, Capability.SUBAGENTS)
+        (Capability.PARTIALS, Capability.RESUME, Capability.SUBAGENTS, Capability.MCP, Capability.HOOKS)
     )
 
     def __init__(self, agent: str = "gemini") -> None:
