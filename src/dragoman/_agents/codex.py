@@ -73,7 +73,8 @@ _APP_ONLY: Final = frozenset(
 _TURN_OPTIONS: Final = {"effort": "effort", "summary": "summary"}
 
 _OFF: Final[dict[str, dict[str, Any]]] = {
-    **dict.fromkeys(("shell", "exec_command"), {"features": {"shell_tool": False}}),
+    "shell": {"features": {"shell_tool": False}},
+    "exec_command": {"features": {"shell_tool": False}},
     "web_search": {"web_search": "disabled"},
 }
 """Tools of its own that its settings turn off, by our name and by its. apply_patch, view_image and the others stay in 0.166.0
