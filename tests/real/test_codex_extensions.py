@@ -16,6 +16,7 @@ from dragoman import (
     SessionUpdated,
     ToolEnded,
     ToolStarted,
+    TurnEnded,
     Unsupported,
 )
 from dragoman.testing import tool
@@ -31,6 +32,20 @@ def told(run: Any, request: int = 1) -> str:
 
 
 # --- MCP servers -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", ["codex_app", "codex_exec"])
+async def test_tools_of_its_own_that_are_blocked(codex: Pinned, dialect: str) -> None:
+    fields: dict[str, Any] = {
+        "prompt": "Hello.",
+        "dialect": dialect,
+        "native": {"config": {"features": {"goals": False}}},
+    }
+    async with codex.open(["Hi."], blocked_tools=["shell", "web_search"], **fields) as run:
+        await run.until(TurnEnded)
+        [request] = run.model.requests_of("main")
+    assert "apply_patch" in request.tools
+    assert not {"exec_command", "write_stdin", "web_search", "create_goal"} & set(request.tools)
 
 
 async def test_a_tool_of_an_mcp_server_that_is_blocked(codex: Pinned) -> None:

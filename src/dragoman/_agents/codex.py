@@ -88,6 +88,14 @@ _APP_ONLY: Final = frozenset(
 """What `codex exec` has no word for. It works with `never`, whatever config.toml says (0.166.0)."""
 _TURN_OPTIONS: Final = {"effort": "effort", "summary": "summary"}
 
+_OFF: Final[dict[str, dict[str, Any]]] = {
+    "shell": {"features": {"shell_tool": False}},
+    "exec_command": {"features": {"shell_tool": False}},
+    "web_search": {"web_search": "disabled"},
+}
+"""Tools of its own that its settings turn off, by our name and by its. apply_patch, view_image and the others stay in 0.166.0
+whatever the settings say."""
+
 NATIVE_OPTIONS: Final = {
     **{
         name: f"{field} of thread/start, thread/resume and thread/fork"
@@ -251,12 +259,15 @@ def _settings(config: SessionConfig) -> dict[str, Any]:
         ("disabled_tools", config.blocked_tools),
     ):
         for tool in tools:
+            if list_name == "disabled_tools" and tool in _OFF:
+                settings = _over(settings, _OFF[tool])
+                continue
             server, name = split_mcp(tool)
             if server is None or server not in servers:
                 raise Unsupported(
                     "codex",
                     f"allowing or blocking the tool {tool}",
-                    "It can only choose among the tools of mcp_servers (mcp__SERVER__TOOL)",
+                    "It can only choose among the tools of mcp_servers (mcp__SERVER__TOOL), and block shell and web_search",
                 )
             servers[server].setdefault(list_name, []).append(name)
     if servers:
@@ -267,6 +278,17 @@ def _settings(config: SessionConfig) -> dict[str, Any]:
         roots = [*written.get("writable_roots", []), *config.add_dirs]
         settings["sandbox_workspace_write"] = {**written, "writable_roots": roots}
     return {**settings, "projects": {**settings.get("projects", {}), **_trust(config)}}
+
+
+def _over(settings: dict[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with others over them, table by table."""
+    return {
+        **settings,
+        **{
+            key: {**settings.get(key, {}), **value} if isinstance(value, dict) else value
+            for key, value in more.items()
+        },
+    }
 
 
 def _trust(config: SessionConfig) -> dict[str, Any]:
