@@ -80,7 +80,7 @@ async def test_a_permission_and_files_of_the_client(tmp_path: Path, allowed: boo
     path = tmp_path / "work" / "new.txt"
     assert path.exists() == allowed
     assert said.one(PermissionResolved).option_id == ("yes" if allowed else "no")
-    assert said.one(ToolEnded).status == ("completed" if allowed else "failed")
+    assert said.one(ToolEnded).status == ("completed" if allowed else "declined")
     assert [change.phase for change in said.of(FileChanged)] == [
         "proposed",
         "applied" if allowed else "failed",

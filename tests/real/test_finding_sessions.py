@@ -248,3 +248,51 @@ async def test_review(agent: Pinned) -> None:
         assert (await watched.turn("And now?")).said() == ["Yes."]
         with pytest.raises(UsageError, match="of one thing"):
             watched.session.review(base="main", commit="HEAD")
+
+
+# --- sessions that need not be open --------------------------------------------------------------------------
+
+
+@exercises(Capability.LIST_SESSIONS)
+@by("codex", "opencode", "codex-acp")
+async def test_the_agent_lists_its_sessions(agent: Pinned) -> None:
+    with ScriptedModel(["Seven.", "Eight."]) as model:
+        first = await agent.ask(model, "Count to seven.")
+        second = await agent.ask(model, "Count to eight.")
+        async with agent.connect(model) as company:
+            listed = await company.connection.list_sessions(agent.cwd)
+            assert {info.id for info in listed} == {first.session, second.session}
+            assert len(await company.connection.list_sessions(agent.cwd, limit=1)) == 1
+            assert await company.connection.list_sessions(agent.home) == []
+
+
+@exercises(Capability.DELETE)
+@by("codex", "codex-acp")
+async def test_a_session_is_deleted(agent: Pinned) -> None:
+    with ScriptedModel(["Seven."]) as model:
+        first = await agent.ask(model, "Count to seven.")
+        place = agent.fields(model, cwd=None)
+        await dragoman.delete_session(agent.name, str(first.session)[:-4], **place)
+        assert await dragoman.list_sessions(agent.name, **place) == []
+        with pytest.raises(SessionNotFound):
+            await dragoman.delete_session(agent.name, str(first.session), **place)
+
+
+@exercises(Capability.ARCHIVE, Capability.RENAME)
+@by("codex")
+async def test_a_session_is_put_away_and_renamed(agent: Pinned) -> None:
+    with ScriptedModel(["Seven.", "Eight."]) as model:
+        first = await agent.ask(model, "Count to seven.")
+        session, place = str(first.session), agent.fields(model, cwd=None)
+        await dragoman.rename_session("codex", session, "Counting", **place)
+        [info] = await dragoman.list_sessions("codex", **place)
+        assert info.title == "Counting"
+        second = await agent.ask(model, "Go on.", resume="Counting")
+        assert second.session == session
+        await dragoman.archive_session("codex", session, **place)
+        assert await dragoman.list_sessions("codex", **place) == []
+        assert [info.id for info in await dragoman.list_sessions("codex", archived=True, **place)] == [
+            session
+        ]
+        await dragoman.archive_session("codex", session, archived=False, **place)
+        assert [info.id for info in await dragoman.list_sessions("codex", **place)] == [session]
