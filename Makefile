@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-shell check format test-real golden fuzz bench clean
+.PHONY: help demo test test-slow test-shell check format test-real test-agents golden fuzz bench clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s '	'
@@ -42,6 +42,10 @@ format: $(VENV)/.ready  ## Make the format right
 test-real: $(VENV)/.ready  ## Drive the real agent CLIs against the scripted model (installs them in .cache)
 	$(BIN)/python -m tests.real.install
 	$(BIN)/python -m pytest tests/real --override-ini 'addopts=-q --strict-markers --strict-config'
+
+test-agents: $(VENV)/.ready  ## Drive further ACP agents against the scripted model (installs them in .cache)
+	$(BIN)/python -m tests.acp_agents.install
+	$(BIN)/python -m pytest tests/acp_agents --override-ini 'addopts=-q --strict-markers --strict-config'
 
 golden: $(VENV)/.ready  ## Write the golden files of all captures anew (then read the diff)
 	$(BIN)/python -m tests.golden

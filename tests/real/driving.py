@@ -225,9 +225,10 @@ def check(events: Sequence[Event], recording: Path) -> None:
 
 
 def is_strange(event: Event) -> bool:
-    """Not understood; but a method whose name begins with `_` is an agent's own affair, in ACP."""
+    """Not understood; but a method whose name begins with `_` is an agent's own affair, in ACP. So are those that
+    qwen-code 0.24.4 has without it."""
     if isinstance(event, dragoman.NativeUnknown):
-        return not (event.native_type or "").startswith("_")
+        return not (event.native_type or "").startswith(("_", "craft/", "qwen/"))
     return isinstance(event, dragoman.NativeInvalid)
 
 

@@ -56,7 +56,7 @@ def test_lines_are_recognized(capture: Path) -> None:
 
 def test_every_agent_is_there() -> None:
     names = {path.parent.name for path in ALL}
-    assert len(names) == 15
+    assert len(names) == 16
     assert RULES.keys() <= {
         event.name
         for path in ALL

@@ -10,7 +10,12 @@ UsageRule = Literal["turn", "session", "last_call", "calls"]
 """What the usage of a prompt's answer is about. last_call: of no use for a turn. calls: the answer has none, each
 call is told with a chunk."""
 
-RULES: Final[dict[str, UsageRule]] = {"Copilot": "session", "OpenCode": "last_call", "qwen-code": "calls"}
+RULES: Final[dict[str, UsageRule]] = {
+    "Copilot": "session",
+    "Kilo": "last_call",
+    "OpenCode": "last_call",
+    "qwen-code": "calls",
+}
 """By the name that agents give themselves in initialize: a recording knows no more. The rest count by turn."""
 
 _READ: Final = ("cachedReadTokens", "cachedInputTokens", "cached_input_tokens")

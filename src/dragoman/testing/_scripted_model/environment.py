@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from .acp_environment import ACP_AGENTS
+
 
 def environment(agent: str, url: str, home: str | Path) -> dict[str, str]:
     """Complete: of this process's own environment only PATH is taken over."""
@@ -134,4 +136,5 @@ AGENTS: Mapping[str, Callable[[str, Path], Mapping[str, str]]] = {
     "codex-acp": _codex,
     "gemini": _gemini,
     "opencode": _opencode,
+    **ACP_AGENTS,
 }
