@@ -289,6 +289,7 @@ def _planned(record: Agent, config: SessionConfig, opens_session: bool) -> Launc
         )
     plan.read_only = plan.read_only or config.sandbox == "read-only"
     plan.vendor = record.vendor
+    plan.tested_versions = record.tested_versions
     plan.login = record.login
     plan.resume, plan.fork = config.resume, config.fork
     plan.roots = config.add_dirs

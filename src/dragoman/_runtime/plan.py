@@ -78,5 +78,6 @@ class LaunchPlan(Struct, kw_only=True):
     updates: Updates = no_update
     """How the agent words what it may do from now on."""
     cli_version: str | None = None
+    tested_versions: tuple[str, ...] = ()
     login: str = ""
     """How to log in to the agent, as the end of a sentence."""
