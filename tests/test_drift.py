@@ -96,8 +96,8 @@ CASES = {
         put("message", "model", value=5),
         [
             ("message", "hologram", "", ""),
-            ("field", "assistant", "message[message].shiny", "number"),
-            ("type", "assistant", "message[message].model", "number"),
+            ("field", "assistant", "message.shiny", "number"),
+            ("type", "assistant", "message.model", "number"),
         ],
     ),
     "claude_stream block": Case(
@@ -107,9 +107,9 @@ CASES = {
         put("message", "usage", "service_tier", value={}),
         put("message", "usage", "input_tokens", value="1"),
         [
-            ("field", "assistant", "message[message].content[hologram]", "object"),
-            ("type", "assistant", "message[message].usage.service_tier", "object"),
-            ("type", "assistant", "message[message].usage.input_tokens", "string"),
+            ("field", "assistant", "message.content[hologram]", "object"),
+            ("type", "assistant", "message.usage.service_tier", "object"),
+            ("type", "assistant", "message.usage.input_tokens", "string"),
         ],
     ),
     "claude_stream request": Case(
@@ -133,7 +133,7 @@ CASES = {
         [
             ("message", "hologram", "", ""),
             ("field", "assistant", "shiny", "number"),
-            ("type", "assistant", "message[message].model", "number"),
+            ("type", "assistant", "message.model", "number"),
         ],
     ),
     "codex_app": Case(
@@ -180,8 +180,8 @@ CASES = {
         put("item", "text", value={}),
         [
             ("message", "item.completed/hologram", "", ""),
-            ("field", "item.completed/agent_message", "item[agent_message].shiny", "number"),
-            ("type", "item.completed/agent_message", "item[agent_message].text", "object"),
+            ("field", "item.completed/agent_message", "item.shiny", "number"),
+            ("type", "item.completed/agent_message", "item.text", "object"),
         ],
     ),
     "codex_rollout": Case(

@@ -112,8 +112,8 @@ def _value(
 def _object(
     value: dict[str, Any], info: mi.Type, path: str, names: tuple[str, ...], free: Free, *, tagged: bool
 ) -> Iterator[Seen]:
-    tag = info.tag_field if isinstance(info, mi.StructType) and info.tag_field is not None else "type"
-    word = value.get(tag)
+    tag = info.tag_field if isinstance(info, mi.StructType) else "type"
+    word = value.get(tag) if tag is not None else None
     if tagged and isinstance(word, str) and _WORD.fullmatch(word):
         path = f"{path.removesuffix('[]')}[{word}]"
         value = {name: item for name, item in value.items() if name != tag}

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import anyio
-from anyio import to_thread
 
 from dragoman import api
 from dragoman._agents import AGENTS
@@ -91,13 +90,17 @@ class Stage:
     def open(self, name: str, lines: list[Step], **fields: Any) -> Iterator[tuple[Session, Scenario]]:
         """A session that is not begun yet, with a model that says these lines."""
         with ScriptedModel(script(lines)) as model:
-            yield (
-                api.open(self.agent, record=self.recordings / f"{name}.jsonl", **self._fields(model, fields)),
-                model,
-            )
+            fields = self._fields(model, fields)
+            session = api.open(self.agent, record=self.recordings / f"{name}.jsonl", **fields)
+            try:
+                yield session, model
+            except Failed as error:
+                complaint = (session.result.stderr_tail or "") if session.result is not None else ""
+                raise Failed(": ".join((str(error), *complaint.splitlines()[-1:]))) from error
 
     def _fields(self, model: Scenario, fields: dict[str, Any]) -> dict[str, Any]:
         place = {"cwd": self.cwd, "env": model.env(self.agent, self.home), "inherit_env": False}
+        place |= {"serialize": False}  # its locks would be in the user's home
         chosen = {"executable": self._executable, "model": self.kind.model}
         return {**place, **{key: value for key, value in chosen.items() if value is not None}, **fields}
 
@@ -179,16 +182,19 @@ async def _asked(stage: Stage, name: str, *, allowed: bool) -> list[Event]:
 
 
 async def _interrupted(stage: Stage, name: str) -> list[Event]:
-    """A turn that is interrupted while the model speaks."""
-    lines: list[Step] = [
-        turn("This will never be said to its end.", chunk=4, hold=Hold("in the middle", after=2))
-    ]
-    with stage.open(name, lines) as (session, model):
+    """A turn that is interrupted while the model speaks; it never says more than that."""
+    numbers = ", ".join(map(str, range(100)))
+    lines: list[Step] = [turn(numbers, chunk=4, hold=Hold("in the middle", after=20))]
+    outcomes: list[str] = []
+    with stage.open(name, lines) as (session, _):
         async with session:
-            events, stream = session.events(), session.prompt("Go on.")
-            await to_thread.run_sync(model.wait_for_hold, "in the middle")
-            await session.interrupt()
-            outcomes = [event.outcome async for event in stream if isinstance(event, ev.TurnEnded)]
+            events, cut = session.events(), False
+            async for event in session.prompt("Go on."):
+                if isinstance(event, ev.Delta) and not cut:
+                    cut = True
+                    await session.interrupt()
+                elif isinstance(event, ev.TurnEnded):
+                    outcomes.append(event.outcome)
         told: list[Event] = [event async for event in events]
     _expect(outcomes == ["cancelled"], f"the turn is {', '.join(outcomes) or 'not over'}")
     return told
@@ -254,7 +260,8 @@ async def _turn(session: Session, prompt: str, *, completed: bool) -> None:
     ended = [event async for event in session.prompt(prompt) if isinstance(event, ev.TurnEnded)]
     _expect(bool(ended), "a turn is not over")
     why = ended[0].error.message if ended[0].error is not None else ended[0].reason
-    _expect(ended[0].outcome == "completed" or not completed, f"a turn is {ended[0].outcome}: {why}")
+    told = f"a turn is {ended[0].outcome}" + (f" ({why})" if why else "")
+    _expect(ended[0].outcome == "completed" or not completed, told)
 
 
 def _ended(events: list[Event]) -> list[ev.TurnEnded]:
