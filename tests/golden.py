@@ -1,17 +1,18 @@
-"""Golden files: what every capture becomes, as events and as a transcript that a person reads.
+"""Golden files: what every capture becomes, as events and as a transcript that a person reads; and the books of what is
+known to be sent (`_drift/known`).
 
 `make golden` writes them anew; the tests compare. A change in a golden file is a change in what users see:
 read transcript.md first.
 """
 
 import sys
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from dragoman._dialects import DIALECTS
+from dragoman._drift.book import FOLDER, gathered, write
+from dragoman._drift.survey import Spot
 from dragoman._files.convert import convert
-from dragoman._files.sources import open_source
+from dragoman._files.surveys import survey
 from dragoman._model.events import Event
 from dragoman._reports.transcript import transcript
 from dragoman._wire.event_json import encode
@@ -41,23 +42,18 @@ def events_text(events: list[Event]) -> str:
     return "".join(encode(event).decode() + "\n" for event in events)
 
 
-def unnamed(version: Path) -> str:
-    """The fields that the agent sends and no native type names, of all captures of one version."""
-    dialect = version.parts[-2]
-    messages = DIALECTS[dialect].part("messages")
-    if not hasattr(messages, "unnamed"):
-        return ""
-    seen: dict[str, set[str]] = defaultdict(set)
-    for capture in sorted(version.glob("*/meta.json")):
-        for frame in open_source(source(capture.parent), dialect):
-            if frame.dir == "out":
-                for kind, field in messages.unnamed(frame.line):
-                    seen[kind].add(field)
-    return "".join(f"{kind}: {' '.join(sorted(fields))}\n" for kind, fields in sorted(seen.items()))
+def known(dialect: str) -> str:
+    """What agents are known to send and no type names: the book of a dialect, from all its captures."""
+    spots: set[Spot] = set()
+    for capture in captures(dialect):
+        spots |= survey(source(capture), dialect).sights.keys()
+    versions = {capture.parent.name: None for capture in captures(dialect)}
+    return write(gathered(spots), versions)
 
 
-def versions() -> list[Path]:
-    return sorted({capture.parent for capture in captures()})
+def dialects() -> list[str]:
+    """Those that have captures."""
+    return sorted({capture.parts[-3] for capture in captures()})
 
 
 def golden_files() -> Iterator[tuple[Path, str]]:
@@ -66,8 +62,8 @@ def golden_files() -> Iterator[tuple[Path, str]]:
         events = events_of(capture)
         yield capture / "events.jsonl", events_text(events)
         yield capture / "transcript.md", transcript(events)
-    for version in versions():
-        yield version / "unnamed.txt", unnamed(version)
+    for dialect in dialects():
+        yield FOLDER / f"{dialect}.txt", known(dialect)
 
 
 def main() -> int:

@@ -67,6 +67,7 @@ def test_every_dialect_has_the_same_rooms(dialect: str) -> None:
         path.name for path in (PACKAGE / "_dialects" / DIALECTS[dialect].room.replace(".", "/")).iterdir()
     }
     assert {"__init__.py", "messages.py", "translate.py", "machine.py", "NOTES.md"} <= files
+    assert ("shapes.py" in files) != DIALECTS[dialect].published
 
 
 def test_no_drawers_full_of_odds_and_ends() -> None:

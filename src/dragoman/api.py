@@ -333,6 +333,7 @@ def _planned(record: Agent, config: SessionConfig, functions: Functions, opens_s
         )
     plan.read_only = plan.read_only or config.sandbox == "read-only"
     plan.vendor = record.vendor
+    plan.tested_versions = record.tested_versions
     plan.login = record.login
     program = os.path.basename(plan.argv[0])
     plan.fetched_by = program if program in FETCHERS else None

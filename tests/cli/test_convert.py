@@ -165,6 +165,17 @@ def test_check_says_what_is_broken(invoke: Invoke, stream: Path, tmp_path: Path)
     assert any("run.ended" in rule for rule in rules)
 
 
+def test_check_says_what_was_not_understood(invoke: Invoke, stream: Path) -> None:
+    """It holds all the same."""
+    with stream.open("a") as file:
+        file.write('{"type": "odd"}\n{"type": "odder"}\n')
+    done = invoke("check", stream)
+    assert done.exit_code == 0
+    holds, remark = done.stdout.splitlines()
+    assert holds.startswith(f"{stream}: holds (")
+    assert remark == f"  but 2 lines were not understood: dragoman drift {stream}"
+
+
 def test_check_goes_on_after_what_it_cannot_read(invoke: Invoke, stream: Path) -> None:
     done = invoke("check", "nowhere", stream)
     assert done.exit_code == 2

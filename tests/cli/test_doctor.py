@@ -10,19 +10,23 @@ from dragoman._agents import AGENTS
 from tests.cli.fake_program import Invoke
 
 
-def fake(folder: Path, body: str) -> None:
+def fake(folder: Path, body: str, name: str = "claude") -> None:
     folder.mkdir(exist_ok=True)
-    program = folder / "claude"
+    program = folder / name
     program.write_text(f"#!/bin/sh\n{body}\n")
     program.chmod(0o755)
 
 
 def claude(invoke: Invoke) -> dict[str, object]:
+    return found_of(invoke, "claude")
+
+
+def found_of(invoke: Invoke, agent: str) -> dict[str, object]:
     done = invoke("doctor", "--json")
     assert done.exit_code == 0
     findings = {line["agent"]: line for line in map(json.loads, done.stdout.splitlines())}
     assert set(findings) == set(AGENTS)
-    found: dict[str, object] = findings["claude"]
+    found: dict[str, object] = findings[agent]
     return found
 
 
@@ -55,6 +59,29 @@ def test_another_version(invoke: Invoke, home: Path) -> None:
     found = claude(invoke)
     assert found["status"] == "untested version"
     assert found["version"] == "9.9.9-beta.1"
+
+
+@pytest.mark.parametrize(
+    ("version", "standing", "words"),
+    [
+        ("1.0.0", "older", "older than tested"),
+        ("2.1.300", "between", "between tested versions"),
+        ("9.9.9", "newer", "newer than tested"),
+    ],
+)
+def test_where_a_version_stands(invoke: Invoke, home: Path, version: str, standing: str, words: str) -> None:
+    fake(home / "bin", f"echo {version}")
+    assert claude(invoke)["standing"] == standing
+    assert f"claude  Claude Code {version}  untested version, {words}" in invoke("doctor").stdout
+
+
+def test_the_program_of_an_agent_that_is_fetched_as_a_rule(invoke: Invoke, home: Path) -> None:
+    fake(home / "bin", "exit 1", "npx")
+    assert found_of(invoke, "codex-acp")["status"] == "fetched when run"
+    fake(home / "bin", "echo codex-acp 9.9.9", "codex-acp")
+    found = found_of(invoke, "codex-acp")
+    assert (found["status"], found["version"], found["standing"]) == ("untested version", "9.9.9", "newer")
+    assert found["executable"] == str(home / "bin" / "codex-acp")
 
 
 def test_one_that_does_not_start(invoke: Invoke, home: Path) -> None:

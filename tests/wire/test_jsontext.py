@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct, field
 
-from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, fit, parse, repaired, unnamed
+from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, fit, parse, repaired
 
 
 class Cat(Struct, tag_field="type", tag="cat"):
@@ -119,8 +119,3 @@ def test_fitting_never_raises_and_gives_the_type(value: Any) -> None:
 def test_parsing_never_raises(line: bytes) -> None:
     parse(line)
     assert isinstance(READER.read(line), Talk | Unknown | Invalid)
-
-
-def test_unnamed_fields_are_found_at_any_depth() -> None:
-    value = {"text": "x", "new": 1, "pet": {"type": "dog", "age": 3}, "pets": [{"type": "cow", "milk": 1}]}
-    assert unnamed(value, Talk) == ["new", "pet.age"]

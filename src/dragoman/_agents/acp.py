@@ -86,6 +86,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
     tested: tuple[str, ...] = ()
     seen: tuple[str, ...] = ()
     why: str = ""
+    program: str = ""
 
     def command_of(self, executable: str) -> list[str]:
         """How `executable` is started: the program of the table, or the agent itself where the table fetches it."""
@@ -119,6 +120,7 @@ def record(name: str) -> Agent:
         title=row.title,
         executable=row.command[0],
         fetched=row.command[0] in FETCHERS,
+        program=row.program or (row.command[3] if row.command[0] == "uvx" else ""),
         vendor=row.vendor,
         dialects=("acp",),
         plan=lambda config, executable, dialect: plan(config, row, row.command_of(executable)),

@@ -83,6 +83,8 @@ class Agent(Struct, frozen=True, kw_only=True):
     """How to log in to it, as the end of a sentence."""
     fetched: bool = False
     """The executable is a runner (npx, uvx) that fetches the agent: it being there says nothing about the agent."""
+    program: str = ""
+    """What a fetched agent's own program is called, if that is on PATH as well; "" if nobody knows."""
     vendor: str | None = None
     """The agent that it is at heart, where it is another one's adapter or descendant."""
     tested_versions: tuple[str, ...] = ()

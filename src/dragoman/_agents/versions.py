@@ -5,6 +5,7 @@ import os
 import re
 from pathlib import Path
 
+from dragoman._model.versions import standing
 from dragoman._policy.config_files import text_of
 
 _NUMBER = re.compile(r"\d+")
@@ -32,9 +33,4 @@ def installed_version(executable: str) -> str | None:
 
 def is_older(version: str | None, than: str) -> bool:
     """Whether a version is known, and older than another one."""
-    return version is not None and numbers(version) < numbers(than)
-
-
-def numbers(version: str) -> tuple[int, ...]:
-    """The numbers of a version, of which the first three count: `2.1.300-beta.1` is (2, 1, 300)."""
-    return tuple(int(number) for number in _NUMBER.findall(version.partition("-")[0])[:3])
+    return version is not None and standing(version, [than]) == "older"

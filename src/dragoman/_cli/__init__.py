@@ -24,6 +24,7 @@ COMMANDS = {
     "convert": "Turn an agent's output or session file into events.",
     "replay": "Play a recording as if it happened now.",
     "check": "Say whether what always holds, holds in a file.",
+    "drift": "Say what agents write that this version does not know.",
     "schema": "Print the JSON Schema of the canonical events.",
     "agents": "List the agents, and what is known of each.",
     "doctor": "Say which agents are here, and which versions.",

@@ -13,7 +13,8 @@ from dragoman._wire.machine import Machine
 
 
 class Dialect(Struct, frozen=True):
-    """A wire language. Its folder has: messages (native types), translate (stateless), machine (all state)."""
+    """A wire language. Its folder has: messages (native types), translate (stateless), machine (all state), shapes
+    (its messages by name, for `drift`; not where it is `published`)."""
 
     name: str
     room: str
@@ -23,6 +24,8 @@ class Dialect(Struct, frozen=True):
     title: str
     file_only: bool = False
     """Read from disk, never spoken."""
+    published: bool = False
+    """No agent's own language: a model that others published, read back."""
 
     def part(self, name: str = "") -> Any:
         """The module `name` of its folder, or the folder itself."""
@@ -42,8 +45,8 @@ DIALECTS: dict[str, Dialect] = {
         ),
         Dialect("gemini_chat", "gemini.chat", "gemini", "Gemini CLI session file", file_only=True),
         Dialect("codex_rollout", "codex.rollout", "codex", "Codex session file", file_only=True),
-        Dialect("agent-event", "agent_event", "", "AgentEvent, as published", file_only=True),
-        Dialect("insights", "insights", "", "InsightsEvent, as published", file_only=True),
+        Dialect("agent-event", "agent_event", "", "AgentEvent, as published", file_only=True, published=True),
+        Dialect("insights", "insights", "", "InsightsEvent, as published", file_only=True, published=True),
     )
 }
 

@@ -529,7 +529,8 @@ class Hook(Event, tag="hook"):
 
 
 class Notice(Event, tag="notice"):
-    """Only what the agent means as a notice."""
+    """Only what the agent means as a notice; and, `synthesized`, once in a run: the CLI is none of the versions that
+    were tested (code `untested_version`)."""
 
     severity: Literal["info", "warning"] = field(default_factory=lambda: "info")
     message: str = field(default_factory=str)

@@ -35,6 +35,8 @@ class Launch(Struct, frozen=True, omit_defaults=True, kw_only=True):
     pid: int | None = None
     started: datetime | None = None
     cli_version: str | None = None
+    tested_versions: tuple[str, ...] = ()
+    """Those that whoever started it had tested."""
     resume: str | None = None
     config: dict[str, Any] = field(default_factory=dict)
     sources: list[str] = field(default_factory=list)

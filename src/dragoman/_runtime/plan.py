@@ -81,5 +81,6 @@ class LaunchPlan(Struct, kw_only=True):
     cli_version: str | None = None
     fetched_by: str | None = None
     """The program that fetches the agent before it starts (npx, uvx)."""
+    tested_versions: tuple[str, ...] = ()
     login: str = ""
     """How to log in to the agent, as the end of a sentence."""

@@ -137,6 +137,7 @@ class Run:
             pid=self.child.pid,
             started=datetime.now(UTC),
             cli_version=plan.cli_version,
+            tested_versions=plan.tested_versions,
             resume=plan.resume,
             config=plan.config,
         )

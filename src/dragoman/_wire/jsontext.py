@@ -9,7 +9,7 @@ with U+FFFD. Nothing here raises for any input.
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -145,6 +145,11 @@ def fit(value: Any, wanted: Any) -> Any:
     return wanted() if isinstance(wanted, type) and issubclass(wanted, Struct) else None
 
 
+def fits(value: Any, info: mi.Type) -> bool:
+    """Whether something of `value` is left when it is read as this type."""
+    return _fit(value, info) is not _ABSENT
+
+
 @cache
 def _type_info(wanted: Any) -> mi.Type:
     return mi.type_info(wanted)
@@ -223,36 +228,3 @@ def _fit_union(value: Any, info: mi.UnionType) -> Any:
             if fitted is not _ABSENT:
                 return fitted
     return _ABSENT
-
-
-# --- drift ----------------------------------------------------------------------------------------------
-
-
-def unnamed(value: Any, wanted: Any) -> list[str]:
-    """The fields of a JSON value that its type does not name, as dotted paths: what a newer agent added."""
-    return list(_unnamed(value, _type_info(wanted), ""))
-
-
-def _unnamed(value: Any, info: mi.Type, path: str) -> Iterator[str]:
-    if isinstance(info, mi.UnionType):
-        members = [member for member in info.types if isinstance(member, mi.StructType | mi.ListType)]
-        fitting = [member for member in members if _is_meant(value, member)]
-        if fitting:
-            yield from _unnamed(value, fitting[0], path)
-    elif isinstance(info, mi.ListType) and isinstance(value, list):
-        for item in value:
-            yield from _unnamed(item, info.item_type, path)
-    elif isinstance(info, mi.StructType) and isinstance(value, dict) and info.cls is not Unknown:
-        fields = {field.encode_name: field.type for field in info.fields}
-        for name, item in value.items():
-            if name in fields:
-                yield from _unnamed(item, fields[name], f"{path}{name}.")
-            elif name != info.tag_field:
-                yield f"{path}{name}"
-
-
-def _is_meant(value: Any, member: mi.StructType | mi.ListType) -> bool:
-    if isinstance(member, mi.ListType):
-        return isinstance(value, list)
-    tagged = member.tag_field is not None
-    return isinstance(value, dict) and (not tagged or value.get(member.tag_field or "") == member.tag)

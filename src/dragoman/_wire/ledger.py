@@ -19,6 +19,7 @@ from dragoman._model.errors import UsageError
 from dragoman._model.events import Answered, Event, Request
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._model.usage import Usage, added
+from dragoman._model.versions import IN_WORDS, standing
 from dragoman._wire import note_frames
 from dragoman._wire.event_json import attach
 from dragoman._wire.textblocks import BlockKey, TextBlocks
@@ -141,6 +142,8 @@ class Ledger:
         self._books = Books()
         self._out: list[Event] = []
         self._launch = Launch(agent="", dialect="")
+        self._version: str | None = None
+        """The CLI's, as it was first told."""
         self._frame: Frame | None = None
         self._at: float | None = None
         self._time: datetime | None = None
@@ -196,6 +199,7 @@ class Ledger:
                 sources=launch.sources,
             )
         )
+        self._learn_version(launch.cli_version)
 
     def enter(self, frame: Frame) -> None:
         """What is put from now on is said by `frame`."""
@@ -426,6 +430,7 @@ class Ledger:
         self.ready = True
         self._agent_facts.update(_facts_of(event, _AGENT_FACTS))
         self._emit(event)
+        self._learn_version(event.cli_version)
 
     def _error(self, event: ev.Error) -> None:
         open_yet = self.ready and self.session is not None
@@ -442,11 +447,24 @@ class Ledger:
             self.ready = True
             self.session = self.session or event.session
             self._emit(event)
+            self._learn_version(event.cli_version)
             return
         changed = {name: value for name, value in facts.items() if book.facts.get(name) != value}
         if changed:
             book.facts.update(changed)
             self._emit(ev.SessionUpdated(session=event.session, agent_time=event.agent_time, **changed))
+            self._learn_version(event.cli_version)
+
+    def _learn_version(self, version: str | None) -> None:
+        """Say so if the CLI is none of the versions that were tested, once it is known which one it is. Which ones were
+        is told by the launch, so that a recording keeps it."""
+        if version is None or self._version is not None:
+            return
+        self._version = version
+        where, tested = standing(version, self._launch.tested_versions), self._launch.tested_versions
+        if where is not None and where != "tested":
+            message = f"{self._launch.agent} {version} is {IN_WORDS[where]} ({', '.join(tested)})"
+            self._emit(ev.Notice(message=message, code="untested_version", synthesized=True))
 
     def _session_updated(self, event: ev.SessionUpdated) -> None:
         self.session = event.session_id or self.session

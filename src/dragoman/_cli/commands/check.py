@@ -7,6 +7,7 @@ from dragoman._cli.terminal.inputs import FROM_HELP, events_in, given_from
 from dragoman._cli.terminal.visible import echo
 from dragoman._contract.invariants import Invariants
 from dragoman._model.errors import DragomanError
+from dragoman._model.events import NativeInvalid, NativeUnknown
 
 HOLDS, BROKEN, UNREADABLE = 0, 1, 2
 
@@ -18,18 +19,20 @@ HOLDS, BROKEN, UNREADABLE = 0, 1, 2
 def command(ctx: click.Context, files: tuple[str, ...], dialect: str | None) -> None:
     """Convert each FILE and report every rule of the event model that it breaks.
 
-    Exits 0 if all hold, 1 if one is broken, 2 if a file cannot be read. How a turn ended does not matter here.
+    Exits 0 if all hold, 1 if one is broken, 2 if a file cannot be read. How a turn ended does not matter here, nor
+    whether every line was understood: that is said, and `dragoman drift` says more.
     """
     ctx.exit(max(_check(file, dialect) for file in files))
 
 
 def _check(file: str, dialect: str | None) -> int:
     rules = Invariants()
-    count, broken = 0, []
+    count, odd, broken = 0, 0, []
     try:
         with events_in(file, dialect) as events:
             for event in events:
                 count += 1
+                odd += isinstance(event, NativeUnknown | NativeInvalid)
                 broken += rules.feed(event)
     except DragomanError as error:
         echo(f"dragoman: {error.message}", err=True)
@@ -38,4 +41,8 @@ def _check(file: str, dialect: str | None) -> int:
     echo(f"{file}: {'broken' if broken else 'holds'} ({plural(count, 'event')})")
     for what in broken:
         echo(f"  {what}")
+    if odd:
+        echo(
+            f"  but {plural(odd, 'line')} {'was' if odd == 1 else 'were'} not understood: dragoman drift {file}"
+        )
     return BROKEN if broken else HOLDS

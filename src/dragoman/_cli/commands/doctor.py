@@ -15,6 +15,7 @@ from msgspec import Struct
 from dragoman._agents import AGENTS
 from dragoman._agents.agent import Agent
 from dragoman._cli.terminal.formatting import plural, short_path
+from dragoman._model.versions import IN_WORDS, Standing, standing
 
 TIMEOUT: Final = 20.0
 """Seconds. Agents on Node take a while to start on a busy machine."""
@@ -29,6 +30,8 @@ class Finding(Struct, omit_defaults=True):
     title: str
     status: str
     """ok, not installed, untested version, does not start, or fetched when run."""
+    standing: Standing | None = None
+    """Where its version stands among the tested ones: tested, older, between or newer; absent if none was tested."""
     executable: str | None = None
     version: str | None = None
     tested_versions: tuple[str, ...] = ()
@@ -56,7 +59,8 @@ def command(as_json: bool) -> None:
 
 
 def examine(agent: Agent) -> Finding:
-    found = shutil.which(agent.executable)
+    own = shutil.which(agent.program) if agent.program else None
+    found = own or shutil.which(agent.executable)
     folders = [folder for folder in agent.session_dirs(os.environ) if folder.is_dir()]
     finding = Finding(
         agent=agent.name,
@@ -69,11 +73,12 @@ def examine(agent: Agent) -> Finding:
         sessions=sum(_files(folder) for folder in folders),
         install=agent.install,
     )
-    if found is not None and agent.fetched:
+    if found is not None and agent.fetched and own is None:
         finding.status, finding.executable = "fetched when run", None  # what was found only fetches it
     elif found is not None:
         finding.version, finding.error = _version(found, agent.version_args)
-        tested = finding.version in agent.tested_versions
+        finding.standing = standing(finding.version or "", agent.tested_versions)
+        tested = finding.standing == "tested"
         finding.status = "does not start" if finding.error else ("ok" if tested else "untested version")
     return finding
 
@@ -127,7 +132,7 @@ def _show(finding: Finding) -> None:
         (f"{mark} ", style),
         (f"{finding.agent}", "bold"),
         f"  {finding.title}{version}  ",
-        (finding.status, style),
+        (_status(finding), style),
     )
     facts: dict[str, Any] = {
         "at": finding.executable and short_path(finding.executable),
@@ -140,6 +145,13 @@ def _show(finding: Finding) -> None:
     for name, fact in facts.items():
         if fact:
             pen.line((f"    {name:9}", "dim"), str(fact))
+
+
+def _status(finding: Finding) -> str:
+    """The status, and where an untested version stands."""
+    if finding.status != "untested version" or finding.standing is None:
+        return finding.status
+    return f"{finding.status}, {IN_WORDS[finding.standing]}"
 
 
 def _sessions(finding: Finding) -> str:

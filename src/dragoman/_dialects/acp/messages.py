@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, field
 from msgspec import json as msgjson
 
-from dragoman._wire import fields, jsontext
+from dragoman._wire import fields
 from dragoman._wire.jsontext import Ragged, Unknown, fit, parse
 
 UPDATE: Final = "session/update"
@@ -215,7 +215,7 @@ def read_update(line: bytes) -> UpdateParams | Unknown | None:
 def update_of(params: Any) -> UpdateParams | Unknown:
     """The same from parsed JSON, as far as it fits."""
     fitted: UpdateParams = fit(params, UpdateParams)
-    return fitted if fitted.update is not None else Unknown({"type": _kind(params)})
+    return fitted if fitted.update is not None else Unknown({"type": kind_of(params)})
 
 
 def tool_of(native: Any) -> ToolUpdate | None:
@@ -224,18 +224,7 @@ def tool_of(native: Any) -> ToolUpdate | None:
     return tool if tool.toolCallId else None
 
 
-def _kind(params: Any) -> str:
+def kind_of(params: Any) -> str:
     """What an update is called."""
     kind = fields.text(fields.value(params, "update"), "sessionUpdate")
     return f"{UPDATE}/{kind}" if kind is not None else UPDATE
-
-
-def unnamed(line: bytes) -> list[tuple[str, str]]:
-    """The fields of an update that its type does not name."""
-    value = parse(line)
-    if not isinstance(value, dict) or value.get("method") != UPDATE:
-        return []
-    kind, update = _kind(value.get("params")), update_of(value.get("params"))
-    if isinstance(update, Unknown):
-        return [(kind, "(unknown update)")]
-    return [(kind, path) for path in jsontext.unnamed(value, UpdateLine)]

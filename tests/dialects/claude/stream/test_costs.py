@@ -10,6 +10,7 @@ import pytest
 from dragoman._dialects.claude.stream.costs import Costs
 from dragoman._dialects.claude.stream.messages import Result
 from dragoman._files.convert import convert
+from dragoman._files.sources import open_source
 from dragoman._model.events import TurnEnded
 from tests.golden import captures, events_of, name, source
 
@@ -18,9 +19,9 @@ ALL = captures("claude_stream")
 
 def results(capture: Path) -> list[dict[str, Any]]:
     found = []
-    for line in source(capture).read_bytes().split(b"\n"):
+    for frame in open_source(source(capture), "claude_stream"):
         try:
-            value = json.loads(line)
+            value = json.loads(frame.line) if frame.dir == "out" else []
         except ValueError:
             continue
         messages = value if isinstance(value, list) else [value]

@@ -40,6 +40,8 @@ _COMMANDS: Final = {
     "rename_session": "set_option",
 }
 _HOST_CALLS: Final = ("hook_callback", "mcp_message", "request_user_dialog")
+REQUESTS: Final = ("can_use_tool", "elicitation", *_HOST_CALLS)
+"""What the CLI asks for and can be answered."""
 _ACTIONS: Final[dict[Any, Any]] = {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}
 _WORDS: Final = {action: word for word, action in _ACTIONS.items()}
 _QUESTION_TOOL: Final = "AskUserQuestion"

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, fit, parse, repaired
-from dragoman._wire.jsontext import unnamed as unnamed_fields
+from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, parse, repaired
 
 
 class Native(Struct, kw_only=True, gc=False):
@@ -457,11 +456,12 @@ SYSTEM_TYPES: dict[str, type[Native]] = {
 }
 
 
-def _choose(header: Header) -> type[Native] | None:
+def choose(header: Header) -> type[Native] | None:
+    """What a message is read as; None if this version does not know it."""
     return SYSTEM_TYPES.get(header.subtype) if header.type == "system" else TYPES.get(header.type)
 
 
-READER: Reader[Header, Native] = Reader(Header, _choose)
+READER: Reader[Header, Native] = Reader(Header, choose)
 
 
 def read(line: bytes) -> Sequence[Native | Unknown | Invalid]:
@@ -489,15 +489,3 @@ def native_type(line: bytes) -> str | None:
         return None
     inner = header.event.get("type") if isinstance(header.event, dict) else None
     return "/".join(part for part in (header.type, header.subtype, inner) if part)
-
-
-def unnamed(line: bytes) -> list[tuple[str, str]]:
-    """The fields on a line that no type here names, each with the message it is in."""
-    value = parse(line)
-    if not isinstance(value, dict):
-        return []
-    header = fit(value, Header)
-    kind, wanted = "/".join(part for part in (header.type, header.subtype) if part), _choose(header)
-    if wanted is None:
-        return [(kind, "(unknown message)")]
-    return [(kind, field) for field in unnamed_fields(value, wanted) if field not in ("type", "subtype")]

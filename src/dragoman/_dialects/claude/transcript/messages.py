@@ -239,7 +239,8 @@ class Header(Struct):
     toolUseId: str = ""
 
 
-def _choose(header: Header) -> type[Line] | None:
+def choose(header: Header) -> type[Line] | None:
+    """What a line is read as; None if this version does not know it."""
     if header.type == "system":
         return SYSTEM_TYPES.get(header.subtype)
     if not header.type and header.toolUseId:
@@ -247,4 +248,4 @@ def _choose(header: Header) -> type[Line] | None:
     return TYPES.get(header.type)
 
 
-READER: Final[Reader[Header, Line]] = Reader(Header, _choose)
+READER: Final[Reader[Header, Line]] = Reader(Header, choose)

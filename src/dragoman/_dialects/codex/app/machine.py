@@ -29,7 +29,7 @@ OPEN: Final = "open"
 NOWHERE: Final = "00000000-0000-0000-0000-000000000000"
 """A thread that does not exist, for prompts to a session that could not be opened: Codex itself refuses them."""
 
-_OLDER: Final = "codex/event"
+
 _OPENINGS: Final = ("thread/start", "thread/resume", "thread/fork")
 _COMMANDS: Final = {
     "turn/interrupt": "interrupt",
@@ -143,7 +143,7 @@ class CodexApp(Machine):
             note = m.fitted(message.method, message.params)
             if note is not None:
                 self._on_notification(note)
-            elif message.method.startswith(_OLDER):
+            elif message.method.startswith(m.OLDER):
                 self._heard_older(message)
             else:
                 self.ledger.put(ev.NativeUnknown(native_type=message.method))

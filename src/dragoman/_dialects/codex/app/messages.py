@@ -11,8 +11,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 
 from dragoman._dialects.codex.app.items import ThreadItem, Turn
-from dragoman._wire.jsontext import Invalid, Ragged, fit, parse, repaired
-from dragoman._wire.jsontext import unnamed as unnamed_fields
+from dragoman._wire.jsontext import Ragged, fit, parse, repaired
 
 
 class Params(Struct, kw_only=True, gc=False):
@@ -242,6 +241,9 @@ NOTIFICATIONS: Final[dict[str, type[Params]]] = {
 }
 """Every notification that 0.166.0 knows. Those that nothing is said for become `native.known`."""
 
+OLDER: Final = "codex/event"
+"""How the methods begin of the protocol's first version, which its last CLIs sent beside the second's (0.100.0)."""
+
 REQUESTS: Final = frozenset(
     (
         "account/chatgptAuthTokens/refresh",
@@ -269,14 +271,16 @@ class Note(Struct, gc=False):
     """emittedAtMs."""
 
 
-class _Line(Struct, gc=False):
+class Line(Struct, gc=False):
+    """A line, before its params are read."""
+
     method: str | None = None
     id: str | int | None = None
     params: Raw = Raw(b"{}")
     emittedAtMs: int | None = None
 
 
-_line = msgspec.json.Decoder(_Line)
+_line = msgspec.json.Decoder(Line)
 
 
 def read(line: bytes) -> Note | None:
@@ -316,16 +320,3 @@ def turns(native: Any) -> list[Turn]:
     """The turns in an answer's `turns`."""
     given = native if isinstance(native, list) else []
     return [fit(repaired(turn), Turn) for turn in given if isinstance(turn, dict)]
-
-
-def unnamed(line: bytes) -> list[tuple[str, str]]:
-    """The fields of a notification that no type here names, each with the message it is in."""
-    value = parse(line)
-    if isinstance(value, Invalid) or not isinstance(value, dict) or value.get("id") is not None:
-        return []
-    method = str(value.get("method"))
-    wanted = NOTIFICATIONS.get(method)
-    if wanted is None:
-        return [(method, "(unknown message)")]
-    params = value.get("params")
-    return [(method, name) for name in unnamed_fields(params, wanted)] if isinstance(params, dict) else []

@@ -10,8 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, field
 
-from dragoman._wire.jsontext import Ragged, Reader, fit, parse
-from dragoman._wire.jsontext import unnamed as unnamed_fields
+from dragoman._wire.jsontext import Ragged, Reader
 
 
 class Item(Struct, kw_only=True, gc=False):
@@ -134,13 +133,14 @@ class Header(Struct):
     msg: msgspec.Raw | None = None
 
 
-def _choose(header: Header) -> type[Message] | None:
+def choose(header: Header) -> type[Message] | None:
+    """What a line is read as; None if this version does not know it."""
     if header.method.startswith("codex/event/") or (not header.type and header.msg is not None):
         return OldEvent
     return TYPES.get(header.type)
 
 
-READER: Reader[Header, Message] = Reader(Header, _choose)
+READER: Reader[Header, Message] = Reader(Header, choose)
 
 
 class Response(Struct):
@@ -157,19 +157,3 @@ class ClientLine(Struct):
 
 
 CLIENT: Reader[ClientLine, ClientLine] = Reader(ClientLine, lambda line: ClientLine)
-
-
-def unnamed(line: bytes) -> list[tuple[str, str]]:
-    """The fields on a line that no type here names, each with the message and the item it is in."""
-    value = parse(line)
-    if not isinstance(value, dict):
-        return []
-    header = fit(value, Header)
-    wanted = _choose(header)
-    item = value.get("item")
-    kind = "/".join(
-        part for part in (header.type, item.get("type") if isinstance(item, dict) else None) if part
-    )
-    if wanted is None:
-        return [(kind, "(unknown message)")]
-    return [(kind, name) for name in unnamed_fields(value, wanted) if name != "type"]

@@ -4,8 +4,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from dragoman._wire.jsontext import Invalid, Reader, Unknown, parse
-from dragoman._wire.jsontext import unnamed as unnamed_fields
+from dragoman._wire.jsontext import Reader
 
 
 class Thought(Struct):
@@ -102,7 +101,8 @@ class Marks(Struct):
     type: Any = None
 
 
-def _choose(marks: Marks) -> type[Line] | None:
+def choose(marks: Marks) -> type[Line] | None:
+    """What a line is read as; None if this version does not know it."""
     if marks.rewind is not None:
         return Rewind
     if marks.set is not None:
@@ -112,7 +112,7 @@ def _choose(marks: Marks) -> type[Line] | None:
     return Head if isinstance(marks.sessionId, str) else None
 
 
-READER: Reader[Marks, Line] = Reader(Marks, _choose)
+READER: Reader[Marks, Line] = Reader(Marks, choose)
 
 NAMES: dict[type[Line], str] = {Entry: "message", Head: "header", Update: "$set", Rewind: "$rewindTo"}
 
@@ -125,11 +125,3 @@ def native_type(line: Line) -> str:
         said = (name for name in line.set.__struct_fields__ if getattr(line.set, name) is not None)
         return "/".join(("$set", *said))
     return NAMES[type(line)]
-
-
-def unnamed(line: bytes) -> list[tuple[str, str]]:
-    """The fields of a line that no type here names, each with the kind of line."""
-    message = READER.read(line)
-    if isinstance(message, Unknown | Invalid):
-        return []
-    return [(NAMES[type(message)], name) for name in unnamed_fields(parse(line), type(message))]

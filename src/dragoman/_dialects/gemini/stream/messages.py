@@ -4,8 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, parse
-from dragoman._wire.jsontext import unnamed as unnamed_fields
+from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown
 
 
 class Native(Struct, kw_only=True, gc=False):
@@ -108,6 +107,9 @@ TYPES: dict[str, type[Native]] = {
     "retry": Retry,
 }
 
+START = b'{"type"'
+"""How every event begins."""
+
 NAMES: dict[type[Native], str] = {kind: name for name, kind in TYPES.items()}
 
 READER: Reader[Header, Native] = Reader(Header, lambda header: TYPES.get(header.type))
@@ -116,18 +118,8 @@ READER: Reader[Header, Native] = Reader(Header, lambda header: TYPES.get(header.
 def read(line: bytes) -> Native | Unknown | Invalid:
     """The event on a line. Other programs' words may stand before it, for want of a newline of their own."""
     message = READER.read(line)
-    start = line.find(b'{"type"')
+    start = line.find(START)
     if isinstance(message, Invalid) and start > 0:
         behind = READER.read(line[start:])
         return behind if isinstance(behind, Native) else message
     return message
-
-
-def unnamed(line: bytes) -> list[tuple[str, str]]:
-    """The fields of a line that no type here names, each with the event's type."""
-    value = parse(line)
-    kind = value.get("type") if isinstance(value, dict) else None
-    wanted = TYPES.get(kind) if isinstance(kind, str) else None
-    if wanted is None:
-        return []
-    return [(str(kind), name) for name in unnamed_fields(value, wanted) if name != "type"]
