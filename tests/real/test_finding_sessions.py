@@ -39,6 +39,9 @@ WAYS = [
 ]
 """Every driven dialect, and the agents that speak ACP."""
 
+SLOW = "does not answer; it is given up after 60 s"
+"""How the end of what is said of an agent that takes its time to start, on a machine with much to do."""
+
 on_every_way = pytest.mark.parametrize(("agent", "dialect"), WAYS, indirect=["agent"], ids=str)
 
 
@@ -63,7 +66,7 @@ def test_the_command_line_says_so_in_one_sentence(agent: Pinned, dialect: str) -
         done = run(agent, model, "Go on.", "--dialect", dialect, "--resume", NOBODY[agent.name], "--json")
         assert model.requests_of("main") == []
     assert done.returncode == 1, done.stderr
-    [said] = done.stderr.decode().splitlines()
+    [said] = [line for line in done.stderr.decode().splitlines() if not line.endswith(SLOW)]
     assert said.endswith(f"`dragoman ls {agent.name}` lists those that there are")
 
 
