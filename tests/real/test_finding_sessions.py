@@ -39,6 +39,9 @@ WAYS = [
 ]
 """Every driven dialect, and the agents that speak ACP."""
 
+SLOW = "does not answer; it is given up after 60 s"
+"""How the end of what is said of an agent that takes its time to start, on a machine with much to do."""
+
 on_every_way = pytest.mark.parametrize(("agent", "dialect"), WAYS, indirect=["agent"], ids=str)
 
 
@@ -63,7 +66,7 @@ def test_the_command_line_says_so_in_one_sentence(agent: Pinned, dialect: str) -
         done = run(agent, model, "Go on.", "--dialect", dialect, "--resume", NOBODY[agent.name], "--json")
         assert model.requests_of("main") == []
     assert done.returncode == 1, done.stderr
-    [said] = done.stderr.decode().splitlines()
+    [said] = [line for line in done.stderr.decode().splitlines() if not line.endswith(SLOW)]
     assert said.endswith(f"`dragoman ls {agent.name}` lists those that there are")
 
 
@@ -248,51 +251,3 @@ async def test_review(agent: Pinned) -> None:
         assert (await watched.turn("And now?")).said() == ["Yes."]
         with pytest.raises(UsageError, match="of one thing"):
             watched.session.review(base="main", commit="HEAD")
-
-
-# --- sessions that need not be open --------------------------------------------------------------------------
-
-
-@exercises(Capability.LIST_SESSIONS)
-@by("codex", "opencode", "codex-acp")
-async def test_the_agent_lists_its_sessions(agent: Pinned) -> None:
-    with ScriptedModel(["Seven.", "Eight."]) as model:
-        first = await agent.ask(model, "Count to seven.")
-        second = await agent.ask(model, "Count to eight.")
-        async with agent.connect(model) as company:
-            listed = await company.connection.list_sessions(agent.cwd)
-            assert {info.id for info in listed} == {first.session, second.session}
-            assert len(await company.connection.list_sessions(agent.cwd, limit=1)) == 1
-            assert await company.connection.list_sessions(agent.home) == []
-
-
-@exercises(Capability.DELETE)
-@by("codex", "codex-acp")
-async def test_a_session_is_deleted(agent: Pinned) -> None:
-    with ScriptedModel(["Seven."]) as model:
-        first = await agent.ask(model, "Count to seven.")
-        place = agent.fields(model, cwd=None)
-        await dragoman.delete_session(agent.name, str(first.session)[:-4], **place)
-        assert await dragoman.list_sessions(agent.name, **place) == []
-        with pytest.raises(SessionNotFound):
-            await dragoman.delete_session(agent.name, str(first.session), **place)
-
-
-@exercises(Capability.ARCHIVE, Capability.RENAME)
-@by("codex")
-async def test_a_session_is_put_away_and_renamed(agent: Pinned) -> None:
-    with ScriptedModel(["Seven.", "Eight."]) as model:
-        first = await agent.ask(model, "Count to seven.")
-        session, place = str(first.session), agent.fields(model, cwd=None)
-        await dragoman.rename_session("codex", session, "Counting", **place)
-        [info] = await dragoman.list_sessions("codex", **place)
-        assert info.title == "Counting"
-        second = await agent.ask(model, "Go on.", resume="Counting")
-        assert second.session == session
-        await dragoman.archive_session("codex", session, **place)
-        assert await dragoman.list_sessions("codex", **place) == []
-        assert [info.id for info in await dragoman.list_sessions("codex", archived=True, **place)] == [
-            session
-        ]
-        await dragoman.archive_session("codex", session, archived=False, **place)
-        assert [info.id for info in await dragoman.list_sessions("codex", **place)] == [session]
