@@ -54,6 +54,8 @@ def test_what_it_declares_is_tested_here() -> None:
         Capability.PARTIALS,  # test_text_and_its_pieces
         Capability.RESUME,  # test_a_turn_and_the_next
         Capability.SUBAGENTS,  # test_a_subagent
+        Capability.MCP,  # test_tools_of_ours
+        Capability.HOOKS,  # test_hooks_of_ours
     }
 
 

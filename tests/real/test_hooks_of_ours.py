@@ -209,6 +209,17 @@ async def test_a_prompt_is_blocked(agent: Pinned) -> None:
     assert said.said() == [] or "Not on Sundays." in json.dumps(said.said())
 
 
+@pytest.mark.parametrize(("name", "dialect"), DIALECTS)
+@pytest.mark.parametrize("hook", [lambda call: HookAnswer(block="Not on Sundays."), *BROKEN])
+async def test_a_prompt_is_blocked_where_nobody_is_asked(
+    name: str, dialect: str, hook: Any, tmp_path: Path
+) -> None:
+    agent = Pinned(newest(name), tmp_path, steady=True)
+    with ScriptedModel(["Never said."]) as model:
+        await agent.ask(model, "Go.", dialect=dialect, hooks={"UserPromptSubmit": hook}, handler_timeout=0.3)
+        assert model.requests_of("main") == []
+
+
 @pytest.mark.parametrize(("dialect", "called"), [("gemini_stream", True), ("acp", False)])
 async def test_over_acp_gemini_calls_no_hook(gemini: Pinned, dialect: str, called: bool) -> None:
     """Which is why it takes none of ours there: even one of its settings is not heard of."""

@@ -262,6 +262,15 @@ async def test_only_a_session_has_tools(agent: Pinned) -> None:
     assert check_call(said, "add", "dragoman1").output == "3"
 
 
+@by("claude", "codex", "opencode")
+async def test_a_session_that_is_gone_on_with_has_them(agent: Pinned) -> None:
+    first = await agent.ask(["Hi."], "Hello.")
+    lines: Lines = [agent.tools.of_server("dragoman", "add", a=1), "Three."]
+    again = await agent.ask(lines, "Add.", resume=first.session, tools=[add])
+    assert again.session == first.session
+    assert check_call(Events(again.events), "add").output == "3"
+
+
 # --- MCP servers and hooks of Gemini CLI's own turn-by-turn dialect ------------------------------------------
 
 

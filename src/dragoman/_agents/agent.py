@@ -53,9 +53,9 @@ def without_hooks(config: SessionConfig, dialect: str, functions: Functions) -> 
 
 
 def native_event(config: SessionConfig, event: str, known: Mapping[str, str]) -> str:
-    """What an agent calls an event, by our name for it or by its own. Raises UsageError if it has none such."""
-    if event in known or event in known.values():
-        return known.get(event, event)
+    """What an agent calls an event. Raises UsageError if it has none such."""
+    if event in known:
+        return known[event]
     raise UsageError(f"{config.agent} has no hook {event!r}; it has: {', '.join(known)}")
 
 
