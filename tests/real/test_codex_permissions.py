@@ -131,7 +131,7 @@ async def test_an_mcp_tool_that_is_denied(codex: Pinned) -> None:
         told = json.dumps(run.model.requests_of("main")[1].messages[-1])
     assert said.one(PermissionResolved).outcome == "denied"
     done = said.one(ToolEnded)
-    assert (done.status, done.output) == ("failed", None)  # Codex's word for it
+    assert (done.status, done.output) == ("declined", None)  # Codex says failed
     assert done.error is not None
     assert "rejected" in done.error.message
     assert "rejected" in told

@@ -248,7 +248,7 @@ def test_a_call_whose_end_never_came(ledger: Ledger, outcome: Any, status: str) 
     """Codex 0.135.0 under load: who leaves after turn.ended does not hear how the command ended."""
     put(ledger, ev.TurnStarted(), ev.ToolStarted(call_id="c", name="shell"))
     put(ledger, *(ev.Delta(kind="tool_output", text=text, call_id="c") for text in ("one\n", "two\n")))
-    put(ledger, ev.TurnEnded(outcome=outcome))
+    put(ledger, ev.TurnEnded(outcome=outcome), ev.TurnStarted(), ev.TurnEnded(outcome="completed"))
     ledger.finish(Exit(code=0, reason="closed"))
     [ended] = [event for event in ledger.take() if isinstance(event, ev.ToolEnded)]
     assert (ended.status, ended.output) == (status, "one\ntwo\n")

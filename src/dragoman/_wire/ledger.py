@@ -49,6 +49,8 @@ class Tool(Struct):
     output: list[str] = field(default_factory=list)
     """What it has written so far: all that is known of it, if its end never comes."""
     heard: int = 0
+    cut: bool = False
+    """Its turn was cancelled."""
 
     def hear(self, text: str) -> None:
         """Keep a piece of output, up to OUTPUT_KEPT characters."""
@@ -60,13 +62,11 @@ class Tool(Struct):
 class Book:
     """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
 
-    __slots__ = ("blocks", "checked", "cut", "denied", "ended_tools", "facts", "tools", "turn")
+    __slots__ = ("blocks", "checked", "denied", "ended_tools", "facts", "tools", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
         """The number of the open or last turn."""
-        self.cut = False
-        """That turn was cancelled: what it left open was cut off with it."""
         self.facts: dict[str, Any] | None = None
         """The fields of session.started as they stand, once it was said."""
         self.tools: dict[tuple[str, bool], Tool] = {}
@@ -79,6 +79,11 @@ class Book:
         """Calls that have not ended and of which a permission was denied. The call itself may be told of later: of a
         subagent's call 2.1.197 of Claude Code shows us the call first."""
         self.blocks = TextBlocks()
+
+    def cut_off(self) -> None:
+        """The turn is cancelled, and with it what it had begun."""
+        for tool in self.tools.values():
+            tool.cut = True
 
 
 class Books(dict[str | None, Book]):
@@ -252,7 +257,8 @@ class Ledger:
             self.put(ev.Error(message=late, scope="session", kind="timeout", synthesized=True))
         for session, book in list(self._books.items()):
             if session in self.open_turns:
-                book.cut = reason in ("cancelled", "closed")
+                if reason in ("cancelled", "closed"):
+                    book.cut_off()
                 outcome = _STOPPED[reason] if reason else "truncated"
                 why = self._stopping.detail if self._stopping else None
                 self.put(
@@ -261,7 +267,7 @@ class Ledger:
             self._close_requests(session, None)
             self._close_blocks(session, book)
         for session, book in self._books.items():
-            self._close_tools(session, book, "cancelled" if book.cut else None)
+            self._close_tools(session, book)
         for begun in list(self.subagents.values()):
             self.put(
                 ev.SubagentEnded(
@@ -497,7 +503,6 @@ class Ledger:
         if event.session not in self.open_turns:
             self._turns += 1
             book.turn = self._turns
-            book.cut = False
             self.open_turns.add(event.session)
             self.returned = False
             self._emit(event)
@@ -512,10 +517,11 @@ class Ledger:
             event.reason = stopping.detail or event.reason
         self._close_requests(event.session, event)
         self._close_blocks(event.session, book)
+        if event.outcome == "cancelled":
+            book.cut_off()
         if self._tools_end_with_turns:
-            self._close_tools(event.session, book, "cancelled" if event.outcome == "cancelled" else None)
+            self._close_tools(event.session, book)
         self._emit(event)
-        book.cut = book.cut or event.outcome == "cancelled"
         self.open_turns.discard(event.session)
         self._outcome = event.outcome
         if event.usage is not None:
@@ -610,7 +616,7 @@ class Ledger:
         book.denied.discard(event.call_id)
         self._emit(event)
 
-    def _close_tools(self, session: str | None, book: Book, status: ev.ToolStatus | None) -> None:
+    def _close_tools(self, session: str | None, book: Book) -> None:
         """End the tools that the agent left open."""
         left, book.tools = book.tools, {}
         denied, book.denied = book.denied, set()
@@ -619,7 +625,7 @@ class Ledger:
             self._emit(
                 ev.ToolEnded(
                     call_id=call_id,
-                    status="declined" if call_id in denied else status or "abandoned",
+                    status="declined" if call_id in denied else "cancelled" if tool.cut else "abandoned",
                     output="".join(tool.output) or None,
                     session=session,
                     parent=tool.parent,

@@ -55,7 +55,7 @@ def test_any_chunking_gives_the_same_events(scenario: str) -> None:
 SHOWN: dict[str, dict[str, Any]] = {
     "approval_bad_replies": {
         "turns": ["completed 240", "completed 240", "cancelled 120", "completed 120"],
-        "tools": ["shell declined", "shell declined", "shell abandoned"],
+        "tools": ["shell declined", "shell declined", "shell cancelled"],
         "permissions": ["denied", "denied", "cancelled"],
     },
     "approval_command": {
@@ -119,7 +119,7 @@ SHOWN: dict[str, dict[str, Any]] = {
     "inputs": {"turns": ["completed 120"] * 3},
     "interrupt_steer": {
         "turns": ["cancelled", "cancelled 120", "completed 240"],
-        "tools": ["shell abandoned", "shell completed"],
+        "tools": ["shell cancelled", "shell completed"],
     },
     "mcp_elicitation": {
         "turns": [*["completed 240"] * 4, "completed 360"],
