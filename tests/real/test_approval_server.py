@@ -75,7 +75,7 @@ def printed(claude: Pinned, model: Scenario, *options: str) -> dict[str, Any]:
 
 
 def told(model: Scenario) -> str:
-    return json.dumps(model.requests_of("main")[1].messages[-1])
+    return json.dumps(model.requests_of("main")[1].messages)
 
 
 def test_allowed_by_a_rule(claude: Pinned, rules: Path) -> None:
@@ -149,7 +149,7 @@ async def test_an_answer_for_the_session_is_not_asked_for_again(
     with ScriptedModel([*lines, "Done."]) as model, anyio.fail_after(PATIENCE):
         async with permission_listener(socket, handler):
             said = await to_thread.run_sync(one_shot, claude, model, "--ask", str(socket))
-        results = [json.dumps(request.messages[-1]) for request in model.requests_of("main")[1:]]
+        results = [json.dumps(request.messages[-2:]) for request in model.requests_of("main")[1:]]
     assert (said["result"], asked) == ("Done.", [again, other])
     log = claude.cwd / "log"
     assert (log.read_text() if log.exists() else "") == ("x\nx\ny\nx\n" if decision == "allow" else "")
