@@ -19,6 +19,8 @@ ARGS = {
     "replay": "replay {stream}",
     "replay --json": "replay {stream} --json",
     "check": "check {stream}",
+    "drift": "drift {stream}",
+    "drift --json": "drift {stream} --json",
     "schema": "schema",
     "agents": "agents",
     "agents --json": "agents --json",

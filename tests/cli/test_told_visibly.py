@@ -70,13 +70,17 @@ def test_what_a_form_says_that_is_not_filled_in_right(program: Program, tmp_path
 
 def test_names_and_contents_of_files(invoke: Invoke, tmp_path: Path) -> None:
     odd = tmp_path / EVIL.replace("/", "")
-    for command in ("check", "convert", "replay"):
+    for command in ("check", "convert", "replay", "drift"):
         assert _harmless(invoke(command, odd).stderr)
     odd.write_text("".join(json.dumps(line) + "\n" for line in (INIT, HELLO, result())))
     assert f"{SEEN}: holds" in invoke("check", odd).stdout
     odd.write_text(json.dumps({"type": EVIL}) + "\n")
     for command in ("check", "convert", "replay"):
         assert _harmless(invoke(command, odd).stderr)
+    told = invoke("drift", odd, "--from", "claude_stream").stdout
+    assert f"{SEEN}: claude" in told
+    assert f"message of an unknown type: {SEEN}" in told
+    assert _harmless(told)
     assert _harmless(invoke("run", "claude", "hi", "--executable", odd).stderr)
     assert _harmless(invoke("run", EVIL, "hi").stderr)
     assert _harmless(invoke("run", "claude", "hi", "--image", odd, "--policy", odd).stderr)

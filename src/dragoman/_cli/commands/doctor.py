@@ -30,8 +30,6 @@ class Finding(Struct, omit_defaults=True):
     title: str
     status: str
     """ok, not installed, untested version, does not start, or fetched when run."""
-    standing: Standing | None = None
-    """Where its version stands among the tested ones: tested, older, between or newer; absent if none was tested."""
     executable: str | None = None
     version: str | None = None
     tested_versions: tuple[str, ...] = ()
@@ -41,6 +39,8 @@ class Finding(Struct, omit_defaults=True):
     """Session files in there."""
     install: str = ""
     error: str | None = None
+    standing: Standing | None = None
+    """Where its version stands among the tested ones: tested, older, between or newer; absent if none was tested."""
 
 
 @click.command
