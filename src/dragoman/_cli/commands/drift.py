@@ -14,6 +14,7 @@ import msgspec
 from dragoman._agents import AGENTS
 from dragoman._cli.terminal import drift_report
 from dragoman._cli.terminal.inputs import FROM_HELP, given_from
+from dragoman._cli.terminal.telling import told as told_aloud
 from dragoman._cli.terminal.visible import echo
 from dragoman._drift.report import Report, report, together
 from dragoman._files.surveys import survey
@@ -147,7 +148,8 @@ def _live(name: str, options: dict[str, Any]) -> Report:
     with tempfile.TemporaryDirectory(prefix="dragoman-drift-", ignore_cleanup_errors=True) as place:
         kept = Path(options["keep"], name) if options["keep"] is not None else Path(place, "recordings")
         try:
-            trials = _live_script.play(name, Path(place), kept, os.path.abspath(executable))
+            with told_aloud():
+                trials = _live_script.play(name, Path(place), kept, os.path.abspath(executable))
         except SpawnFailed as error:
             return Report(agent=name, error=error.message, status=error.exit_status)
         reports = [report(survey(path), str(path), _tested(name)) for path in sorted(kept.glob("*.jsonl"))]
