@@ -37,6 +37,7 @@ def test_a_book_is_read_as_it_was_written() -> None:
         Spot("a b", "x.y", "string"),
         Spot("a b", "(unknown)"),
         Spot("c", "d[e]", "list"),
+        Spot("c", "a name", "string"),
     ]
     kept = book.gathered(spots)
     assert book.read(book.write(kept, ["1", "2"])) == kept

@@ -87,6 +87,15 @@ def test_a_canonical_stream_tells_of_fields_if_it_has_the_lines(invoke: Invoke, 
         assert [new["message"] for new in json.loads(done.stdout)["new"]] == expected
 
 
+@pytest.mark.parametrize("view", ["events", "insights", "agent-event"])
+def test_where_the_agent_s_own_lines_are_not_in_it(invoke: Invoke, tmp_path: Path, view: str) -> None:
+    shown = tmp_path / "shown.jsonl"
+    shown.write_bytes(invoke("convert", "--view", view, stream(tmp_path, INIT, HELLO, result())).stdout_bytes)
+    done = invoke("drift", shown)
+    assert done.exit_code == 0
+    assert "none of the agent's own lines is in it" in done.stdout
+
+
 def test_stdin(invoke: Invoke) -> None:
     done = invoke("drift", "-", input=json.dumps(INIT) + "\n" + json.dumps(HELLO) + "\n")
     assert done.exit_code == 0

@@ -112,7 +112,7 @@ def read(text: str) -> Book:
     paths: dict[str, set[str]] = {}
     for line in text.splitlines():
         if line.startswith("  "):
-            path, _, kinds = line[2:].partition(" ") if line[2] != "(" else (line[2:], "", "")
+            path, _, kinds = line[2:].rpartition(" ") if line[2] != "(" else (line[2:], "", "")
             paths[path] = set(kinds.split("|"))
         elif not line.startswith("#"):
             paths = book[line] = {}

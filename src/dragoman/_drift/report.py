@@ -31,7 +31,7 @@ class Report(Struct, omit_defaults=True, kw_only=True):
     """Where the version stands among the tested ones; None if it is not known, or none was tested."""
     tested_versions: tuple[str, ...] = ()
     frames: int = 0
-    """How many lines were read."""
+    """How many lines were looked at."""
     unknown: dict[str, int] = {}
     """Messages that are not understood, by type, with how many there were; also those that tested versions send."""
     new: list[Finding] = []

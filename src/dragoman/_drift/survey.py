@@ -8,7 +8,7 @@ from msgspec import Struct
 from dragoman._dialects import DIALECTS
 from dragoman._model import events as ev
 from dragoman._model.frames import Frame
-from dragoman._wire.shapes import Calls, Free, Parts, seen
+from dragoman._wire.shapes import Calls, Free, Part, Parts, seen
 
 UNKNOWN: Final = "(unknown)"
 """In place of a path: the message as a whole is not known."""
@@ -43,6 +43,7 @@ class Survey:
         self.versions: list[str] = []
         """What the CLI says its version is."""
         self.frames = 0
+        """How many lines of the agent's and its client's were looked at."""
         self.sights: dict[Spot, Sight] = {}
         self._ours = ours
         self._calls = Calls()
@@ -64,12 +65,12 @@ class Survey:
                 self.agent = event.agent or self.agent
                 if event.cli_version is not None and event.cli_version not in self.versions:
                     self.versions.append(event.cli_version)
-        if frame is not None and frame.dir in ("out", "in"):
+        if frame is not None and frame.dir in ("out", "in") and self._parts is not None:
             self.frames += 1
-            self._look(frame, understood)
+            self._look(frame, self._parts(frame.line, frame.dir, self._calls), understood)
 
-    def _look(self, frame: Frame, understood: bool) -> None:
-        for part in self._parts(frame.line, frame.dir, self._calls) if self._parts is not None else ():
+    def _look(self, frame: Frame, parts: Iterable[Part], understood: bool) -> None:
+        for part in parts:
             if part.refused:
                 self._note(Spot(part.name.removesuffix(" error"), REFUSED), frame.n)
             if part.unknown and understood:

@@ -27,7 +27,9 @@ def lines(report: Report) -> Iterator[str]:
     for kind, count in report.unknown.items():
         if not any(finding.what == "message" and finding.message == kind for finding in report.new):
             yield f"  not understood, as in tested versions: {kind or '(no type)'}, {plural(count, 'time')}"
-    if not report.new:
+    if not report.frames:
+        yield "  none of the agent's own lines is in it, so there is nothing to say of their fields"
+    elif not report.new:
         yield f"  nothing new in {plural(report.frames, 'line')}"
     for trial in report.trials:
         yield f"  {trial.step}: {'works' if trial.error is None else f'failed: {trial.error}'}"
