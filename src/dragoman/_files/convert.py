@@ -42,7 +42,7 @@ def convert(
     if redact:
         opened = _redacted(opened)
     if opened.kind == "events":
-        return _decoded(opened)
+        return decoded(opened)
     read = _reread if opened.launch.dialect == INSIGHTS and not native else _interpreted
     return read(opened, native, exit_of(exit) if isinstance(exit, int) else exit)
 
@@ -72,7 +72,8 @@ def _reread(source: Source, native: bool, exit: Exit | None) -> Iterator[Event]:
         yield from events if events is not None else _interpreted(source, native, exit, seen)
 
 
-def _decoded(source: Source) -> Iterator[Event]:
+def decoded(source: Source) -> Iterator[Event]:
+    """The events of a canonical stream. Raises UsageError for a line that is none."""
     with closing(source):
         for frame in source:
             if not frame.line.strip():

@@ -4,11 +4,10 @@ from contextlib import closing
 
 from dragoman._dialects import machine_for
 from dragoman._drift.survey import Survey
+from dragoman._files.convert import decoded
 from dragoman._files.sources import Input, Source, open_source
-from dragoman._model.errors import UsageError
 from dragoman._model.frames import Exit, Frame
 from dragoman._wire import event_json
-from dragoman._wire.jsontext import Invalid
 
 
 def survey(source: Input, dialect: str | None = None, *, agent: str | None = None) -> Survey:
@@ -32,12 +31,7 @@ def _of_frames(source: Source) -> Survey:
 
 def _of_events(source: Source) -> Survey:
     found: Survey | None = None
-    for frame in source:
-        if not frame.line.strip():
-            continue
-        event = event_json.decode(frame.line)
-        if isinstance(event, Invalid):
-            raise UsageError(f"line {frame.n} of {source.name} is no canonical event: {event.reason}")
+    for event in decoded(source):
         found = found or Survey(event.dialect)
         line = event_json.detach(event)
         found.feed(Frame(event.frame or 0, "out", line) if line is not None else None, [event])

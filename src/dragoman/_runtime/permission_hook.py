@@ -12,14 +12,20 @@ from dragoman._runtime.permission_server import Decide, is_answer, is_exact
 EVENT: Final = "PreToolUse"
 
 
-def answer(line: bytes, decide: Decide) -> dict[str, Any]:
-    """What the hook prints for what it read: allow or deny, with the reason. Raises ValueError for what cannot be judged,
-    which must block the call."""
+def call_on(line: bytes) -> dict[str, Any]:
+    """The call that a hook is to judge. Raises ValueError for what cannot be judged, which must block it."""
     if not is_exact(line):
         raise ValueError("the call cannot be read as it was written")
     call = json.loads(line)
     if not isinstance(call, dict) or call.get("hook_event_name") != EVENT or not call.get("tool_name"):
         raise ValueError(f"this is no {EVENT} call")
+    if not isinstance(call.get("cwd"), str):
+        raise ValueError("the call names no folder")
+    return call
+
+
+def answer(call: dict[str, Any], decide: Decide) -> dict[str, Any]:
+    """What the hook prints: allow or deny, with the reason. Raises ValueError if nothing was decided."""
     decision = decide(call)
     decided = decision() if callable(decision) else decision
     if not is_answer(decided):

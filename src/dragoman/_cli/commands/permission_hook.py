@@ -9,7 +9,7 @@ from dragoman._cli.terminal.telling import told
 from dragoman._model.config import APPROVE_MODES, Approve
 from dragoman._policy import rulebook
 from dragoman._policy.policy import Policy
-from dragoman._runtime.permission_hook import answer
+from dragoman._runtime.permission_hook import answer, call_on
 from dragoman._runtime.permission_server import LONGEST, PATIENCE, by_policy
 
 BLOCK = 2
@@ -44,13 +44,10 @@ def command(
         line = sys.stdin.buffer.read(LONGEST + 1)
         if len(line) > LONGEST:
             raise ValueError("the call is longer than may be judged")
-        call = json.loads(line)
-        cwd = call.get("cwd") if isinstance(call, dict) else None
-        if not isinstance(cwd, str):
-            raise ValueError("the call names no folder")
+        call = call_on(line)
         with told():
-            policy = Policy(approve, rulebook.load(cwd, file))
-            said = answer(line, by_policy(policy, agent, cwd, ask, min(timeout, PATIENCE)))
+            policy = Policy(approve, rulebook.load(call["cwd"], file))
+            said = answer(call, by_policy(policy, agent, call["cwd"], ask, min(timeout, PATIENCE)))
         click.echo(json.dumps(said))
     except Exception as error:
         click.echo(f"Denied: {error}.", err=True)

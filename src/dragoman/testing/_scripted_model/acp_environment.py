@@ -53,16 +53,16 @@ def _fast_agent(url: str, home: Path) -> Mapping[str, str]:
     return {"GENERIC_BASE_URL": f"{url}/v1", "GENERIC_API_KEY": "dummy"}
 
 
-def _kilo(url: str, home: Path) -> Mapping[str, str]:
-    """As OpenCode, whose descendant it is; without rules it asks for nothing."""
-    model = {"name": "Scripted", "tool_call": True, "limit": {"context": 128_000, "output": 8_000}}
+def opencode_config(url: str, models: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of OpenCode and its descendants: a provider of one's own, which is asked for everything. Rules for edits
+    and commands: without them nothing is asked for."""
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "Scripted",
         "options": {"baseURL": f"{url}/v1", "apiKey": "dummy"},
-        "models": {"first": {**model, "cost": {"input": 1, "output": 2}}},
+        "models": dict(models),
     }
-    config = {
+    return {
         "provider": {"scripted": provider},
         "enabled_providers": ["scripted"],
         "model": "scripted/first",
@@ -71,7 +71,13 @@ def _kilo(url: str, home: Path) -> Mapping[str, str]:
         "autoupdate": False,
         "share": "disabled",
     }
-    _written(home / ".config" / "kilo" / "kilo.json", config)
+
+
+def _kilo(url: str, home: Path) -> Mapping[str, str]:
+    """As OpenCode, whose descendant it is."""
+    model = {"name": "Scripted", "tool_call": True, "limit": {"context": 128_000, "output": 8_000}}
+    models = {"first": {**model, "cost": {"input": 1, "output": 2}}}
+    _written(home / ".config" / "kilo" / "kilo.json", opencode_config(url, models))
     names = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS")
     return {f"KILO_DISABLE_{name}": "1" for name in names}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .acp_environment import ACP_AGENTS
+from .acp_environment import ACP_AGENTS, opencode_config
 
 
 def environment(agent: str, url: str, home: str | Path) -> dict[str, str]:
@@ -74,28 +74,12 @@ def _codex(url: str, home: Path) -> Mapping[str, str]:
 
 
 def _opencode(url: str, home: Path) -> Mapping[str, str]:
-    """A provider of one's own, which is asked for everything. Rules for edits and commands: without them
-    OpenCode asks for nothing."""
     model = {"name": "Scripted", "reasoning": True, "attachment": True, "tool_call": True}
     model |= {"modalities": {"input": ["text", "image"], "output": ["text"]}}
     model |= {"limit": {"context": 128_000, "output": 8_000}, "cost": {"input": 1, "output": 2}}
-    provider = {
-        "npm": "@ai-sdk/openai-compatible",
-        "name": "Scripted",
-        "options": {"baseURL": f"{url}/v1", "apiKey": "dummy"},
-        "models": {"first": model, "second": {**model, "name": "Second"}},
-    }
-    config = {
-        "provider": {"scripted": provider},
-        "enabled_providers": ["scripted"],
-        "model": "scripted/first",
-        "small_model": "scripted/first",
-        "permission": {"edit": "ask", "bash": "ask"},
-        "autoupdate": False,
-        "share": "disabled",
-    }
     folder = home / ".config" / "opencode"
     (folder / "node_modules").mkdir(parents=True, exist_ok=True)
+    config = opencode_config(url, {"first": model, "second": {**model, "name": "Second"}})
     (folder / "opencode.json").write_text(json.dumps(config), "utf-8")
     # So that it does not fetch the package that plugins are written with.
     lock = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}

@@ -323,7 +323,7 @@ class CodexApp(Machine):
         turn = self._commands.opening.get("rewind")
         if turn is not None and response.id == OPEN:
             self._rewinds = True
-            self.owe(self._rewinding.begin(turn))
+            self.owe(self._rewinding.turns_after(turn))
         thread = self._enter(id)
         commanded = self._ours and response.id != OPEN
         further, self._threads.main = self._threads.main is not None, self._threads.main or id

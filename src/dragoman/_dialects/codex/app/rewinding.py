@@ -15,9 +15,9 @@ _PAGE: Final = 100
 """How many turns are asked for at once."""
 
 
-def is_rewinding(request: jsonrpc.Request | jsonrpc.Response) -> bool:
-    """Whether a request of ours, or the answer to it, is one of these."""
-    return isinstance(request.id, str) and request.id.startswith(_ID)
+def is_rewinding(answer: jsonrpc.Response) -> bool:
+    """Whether it answers one of these requests."""
+    return isinstance(answer.id, str) and answer.id.startswith(_ID)
 
 
 class Rewinding:
@@ -40,10 +40,6 @@ class Rewinding:
         self._thread = fields.text(thread, "id") or ""
         self._told = [turn.id for turn in reversed(m.turns(thread.get("turns"))) if turn.id]
         self._later = []
-
-    def begin(self, turn: str) -> bytes:
-        """The first request, for the thread that was opened last."""
-        return self._list(turn)
 
     def on_answer(self, response: jsonrpc.Response) -> bytes | ErrorInfo | None:
         """What follows from the answer to one of its requests: the next one, why it cannot be, or None if it is done."""
@@ -74,10 +70,11 @@ class Rewinding:
         again = ids and ids[-1] in self._later  # a list without an end
         self._later += ids
         if cursor is not None and not again:
-            return self._list(turn, cursor=cursor)
+            return self.turns_after(turn, cursor=cursor)
         return ErrorInfo(message=f"turn not found: {turn}", kind="sessionNotFound")
 
-    def _list(self, turn: str, **params: str) -> bytes:
+    def turns_after(self, turn: str, **params: str) -> bytes:
+        """The request for the turns of the thread that was opened last: the first one of all."""
         return self._request("thread/turns/list", turn, limit=_PAGE, itemsView="notLoaded", **params)
 
     def _request(self, method: str, turn: str, **params: Any) -> bytes:
