@@ -1,0 +1,1 @@
+"""Speed, side by side with the peers in one run: `make bench`. Absolute times depend on the machine; ratios count."""

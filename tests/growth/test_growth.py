@@ -1,0 +1,66 @@
+"""The cost of a line after n of its kind, and after eight times as many."""
+
+import pytest
+
+from dragoman._model.patches import from_texts
+from tests.growth import scenarios as s
+from tests.growth.counting import kept, peak, steps
+from tests.growth.talk import Scenario, Talk
+
+FEW, MANY = 100, 800
+LEAST = 2_048
+"""Bytes that do not matter: a dict that has to grow, now and then."""
+AN_ID = 200
+"""Bytes: what a call was called may be kept, to know what comes too late; what it did may not."""
+
+ALL = [value for value in vars(s).values() if isinstance(value, Scenario)]
+CALLS = [s.ACP_EDITS, s.ACP_TERMINALS, s.ACP_META_TERMINALS, s.CODEX_ITEMS, s.CLAUDE_TOOLS, s.GEMINI_TOOLS]
+
+
+def each(scenarios: list[Scenario], still: dict[str, str]) -> pytest.MarkDecorator:
+    """The scenarios; those that are `still` not as they should be, by name, with the reason."""
+    return pytest.mark.parametrize(
+        "scenario",
+        [
+            pytest.param(scenario, id=scenario.name, marks=_xfail(still.get(scenario.name)))
+            for scenario in scenarios
+        ],
+    )
+
+
+def _xfail(reason: str | None) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.xfail(reason=reason, strict=True)] if reason is not None else []
+
+
+@each(ALL, still={})
+def test_steps_do_not_grow(scenario: Scenario) -> None:
+    few, many = (steps(Talk(scenario).go_on(number).next()) for number in (FEW, MANY))
+    assert many <= few * 1.25
+
+
+@each(
+    ALL,
+    still={},
+)
+def test_nothing_is_copied_that_grows(scenario: Scenario) -> None:
+    few, many = (peak(Talk(scenario).go_on(number).next()) for number in (FEW, MANY))
+    assert many <= few * 1.5 + LEAST + scenario.told_again * (MANY - FEW)
+
+
+@each(
+    CALLS,
+    still={
+        s.GEMINI_TOOLS.name: "more than the name of an ended tool is kept",
+    },
+)
+def test_what_has_ended_is_forgotten(scenario: Scenario) -> None:
+    few, many = kept(lambda: Talk(scenario).go_on(FEW)), kept(lambda: Talk(scenario).go_on(MANY))
+    assert (many - few) / (MANY - FEW) <= AN_ID
+
+
+@pytest.mark.xfail(reason="difflib goes through all pairs of equal lines", strict=True)
+def test_a_long_repetitive_edit_takes_a_few_steps_a_line() -> None:
+    """60,000 lines of it blocked the event loop for 14.6 s."""
+    old = [("    }\n", "    {\n", "\n")[n % 3] for n in range(7_500)]
+    new = [("\n", "    }\n", "    {\n", "    }\n")[n % 4] for n in range(60)]
+    steps(lambda: from_texts("a.c", "".join(old), "".join(new)), limit=40 * len(old))
