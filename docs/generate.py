@@ -148,6 +148,7 @@ GROUPS = {
     "Events": ("dragoman._model.events", "dragoman._model.usage"),
     "Files": (
         "dragoman._files.convert",
+        "dragoman._files.archives",
         "dragoman._wire.event_json",
         "dragoman._wire.jsontext",
         "dragoman._model.frames",

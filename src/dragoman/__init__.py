@@ -18,6 +18,7 @@ from dragoman._version import __version__
 
 if TYPE_CHECKING:
     from dragoman import blocking
+    from dragoman._files.archives import Converted, convert_files
     from dragoman._files.convert import convert
     from dragoman._model.capabilities import Capability
     from dragoman._model.commands import (
@@ -189,6 +190,7 @@ __all__ = [
     "CommandEnded",
     "Compact",
     "Connection",
+    "Converted",
     "ContentBlock",
     "ContextCompacted",
     "DeleteSession",
@@ -314,6 +316,7 @@ __all__ = [
     "blocking",
     "connect",
     "convert",
+    "convert_files",
     "decode",
     "delete_session",
     "encode",
@@ -342,6 +345,7 @@ _HOMES = (
     "dragoman._wire.jsontext",
     "dragoman._wire.event_json",
     "dragoman._files.convert",
+    "dragoman._files.archives",
     "dragoman._runtime.streams",
     "dragoman._policy.permission",
     "dragoman._runtime.requests",

@@ -25,6 +25,7 @@ from dragoman._dialects import machine_for
 from dragoman._dialects.codex.app.machine import CodexApp
 from dragoman._dialects.codex.app.wording import POLICIES, mcp_config
 from dragoman._files import images, stores
+from dragoman._model.capabilities import Capability
 from dragoman._model.config import Approve, Sandbox, SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
 from dragoman._model.toolnames import split_mcp
@@ -39,8 +40,10 @@ APP_STOP: Final[tuple[Step, ...]] = (("interrupt", 5.0), ("eof", 5.0), ("SIGTERM
 EXEC_STOP: Final[tuple[Step, ...]] = (("SIGINT", 5.0), ("SIGKILL", 3.0))
 """Here it is SIGTERM that leaves them behind."""
 
-EXEC_FORK: Final = "0.150.0"
-"""The oldest version that was seen to have `codex exec fork`; 0.135.0 has not."""
+EXEC_SINCE: Final = "0.150.0"
+"""The oldest version that was seen to have `codex exec fork`, and to call hooks in `codex exec`; 0.135.0 does neither."""
+_SINCE: Final = {Capability.DELETE: "0.150.0"}
+"""The oldest versions that were seen to have some capabilities; 0.135.0 has not."""
 
 ENV_PREFIXES: Final = ("OPENAI_", "CODEX_", "AZURE_OPENAI_", "RUST_")
 """A model provider of config.toml with a key of its own needs `env`, or inherit_env=True."""
@@ -154,12 +157,22 @@ def extended(config: SessionConfig, dialect: str, functions: Functions) -> Sessi
 def plan(config: SessionConfig, executable: str, dialect: str) -> LaunchPlan:
     """How to start a session."""
     _check(config)
-    if config.fork and dialect == "codex_exec" and is_older(installed_version(executable), EXEC_FORK):
+    version, program = installed_version(executable), native_binary(executable)
+    if dialect == "codex_exec":
+        if is_older(version, EXEC_SINCE):
+            _check_old_exec(config)
+        return _exec_plan(config, program)
+    made = _app_plan(config, program)
+    lacks = {capability for capability, since in _SINCE.items() if is_older(version, since)}
+    return structs.replace(made, capabilities=made.capabilities - lacks)
+
+
+def _check_old_exec(config: SessionConfig) -> None:
+    asked_for = {"fork": config.fork, "hooks": "hooks" in (config.native.get("config") or {})}
+    for name in (name for name, asked in asked_for.items() if asked):
         raise Unsupported(
-            "codex", f"fork in codex_exec before {EXEC_FORK}", "Use the dialect codex_app instead"
+            "codex", f"{name} in codex_exec before {EXEC_SINCE}", "Use the dialect codex_app instead"
         )
-    program = native_binary(executable)
-    return _exec_plan(config, program) if dialect == "codex_exec" else _app_plan(config, program)
 
 
 def _check(config: SessionConfig) -> None:
@@ -434,7 +447,7 @@ AGENT = Agent(
     capabilities=CodexApp.capabilities,
     install="npm install -g @openai/codex",
     login="run `codex login`, or pipe a key into `codex login --with-api-key`",
-    tested_versions=("0.166.0",),
+    tested_versions=("0.135.0", "0.150.0", "0.166.0"),
     session_dirs=session_dirs,
     store=stores.CODEX,
     native_options=NATIVE_OPTIONS,

@@ -214,6 +214,7 @@ def _stream_plan(config: SessionConfig, executable: str) -> LaunchPlan:
             **dict.fromkeys(config.add_dirs, "rw"),
         }
         variables = gemini_sandbox.environment(config, variables, _ENVIRONMENT, mounts)
+        gemini_sandbox.refuse_with_the_users_home(config, executable)
         argv += ["--sandbox"]
     machine = machine_for("gemini_stream", config.agent)
     return LaunchPlan(
@@ -325,7 +326,7 @@ AGENT = Agent(
     capabilities=acp.rows()["gemini"].capabilities - _LACKS,
     install="npm install -g @google/gemini-cli",
     login="run `gemini` and choose how to log in, or set GEMINI_API_KEY",
-    tested_versions=("0.61.0",),
+    tested_versions=("0.45.2", "0.61.0"),
     session_dirs=session_dirs,
     store=stores.GEMINI,
     native_options=NATIVE_OPTIONS,

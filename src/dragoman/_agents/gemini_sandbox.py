@@ -1,6 +1,7 @@
 """The sandbox of Gemini CLI: the whole of it works in a container, or in Seatbelt on macOS.
 
 Its folder is mounted there to be written to; its home is a new one that ends with the container, and so do its sessions.
+0.45.2 mounts the user's own ~/.gemini instead, with the settings that name programs to run: a command could write itself out.
 Before it starts the container, 0.61.0 reads what is on its stdin and appends it to the command line as a prompt: over ACP
 that is the first line of its client, which then waits for ever.
 """
@@ -11,9 +12,12 @@ import sys
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from dragoman._agents.versions import installed_version, is_older
 from dragoman._model.config import SessionConfig
 from dragoman._model.errors import Unsupported, UsageError
 
+OWN_HOME: Final = "0.61.0"
+"""The oldest version that was seen to have a home of its own in its container; 0.45.2 has not."""
 PROGRAM: Final = "GEMINI_SANDBOX"
 IMAGE: Final = "GEMINI_SANDBOX_IMAGE"
 _WITHIN: Final = "SANDBOX"
@@ -45,6 +49,16 @@ def refuse_over_acp(config: SessionConfig) -> None:
         raise _unsupported(
             config,
             "It works in a container, which can be had with the dialect gemini_stream only; or use approve=plan or approve=ask",
+        )
+
+
+def refuse_with_the_users_home(config: SessionConfig, executable: str) -> None:
+    """Raise Unsupported if the container of this version has the user's settings in it, to be written to."""
+    if is_older(installed_version(executable), OWN_HOME):
+        raise _unsupported(
+            config,
+            f"Before {OWN_HOME} its container could write to ~/.gemini, whose settings name programs that run outside of it: use "
+            "a newer version, or approve=plan",
         )
 
 

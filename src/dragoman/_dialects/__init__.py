@@ -56,8 +56,13 @@ def machine_for(dialect: str, agent: str = "") -> Machine:
     record = DIALECTS.get(dialect)
     if record is None:
         raise UsageError(f"no dialect is called {dialect!r}; known are: {', '.join(DIALECTS)}")
-    machine: type[Machine] = record.part("machine").MACHINE
-    return machine(agent or record.agent)
+    return _machine(dialect)(agent or record.agent)
+
+
+@cache
+def _machine(dialect: str) -> type[Machine]:
+    machine: type[Machine] = DIALECTS[dialect].part("machine").MACHINE
+    return machine
 
 
 def detect(lines: Sequence[bytes]) -> str | None:

@@ -7,19 +7,26 @@ what the whole text would say without its secrets. Lost is only what is left out
 
 import json
 from base64 import b64decode, b64encode
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
+from dragoman._files.moulds import Mould, mould_of
 from dragoman._model.frames import Frame
+from dragoman._wire.plain_words import unescaped
 from dragoman._wire.redacted_lines import WORD, RedactedLines, is_mixed, is_much, shortened
 from dragoman._wire.redaction import REDACTED, Redactor, decoded, replaced_text, without
-from dragoman._wire.secret_forms import Span
+from dragoman._wire.secret_forms import WORDS_ONLY, Span
 
 CONTEXT: Final = 128
 """Bytes before a piece that tell what it is about: the name before a value, say."""
 MOST_STREAMS: Final = 64
+MOST_MOULDS: Final = 8
+MOST_TOGETHER: Final = 256
+LONGEST_MOULD: Final = 8_192
+"""Bytes of a line that others are taken to be like: deltas are short, and a line of 100 MB is not copied for nothing."""
 
 
 class Shape(Struct, frozen=True):
@@ -85,9 +92,48 @@ class FrameRedactor:
         self._shape = SHAPES.get(dialect, Shape((), (), ()))
         self._streams: dict[Any, _Pieces] = {}
         self._lines = {"out": RedactedLines(redactor), "err": RedactedLines(redactor)}
+        self._moulds: dict[Mould, Any] = {}
+        """Those of lines in which nothing but the text can be a secret, and the streams that they belong to."""
+        self._reach = 1
+        """How many deltas are looked at together: the more, the longer there was nothing."""
 
     def line(self, frame: Frame) -> bytes:
         """The frame's line without what is secret in it, or belongs to a secret that other frames have the rest of."""
+        return self.lines([frame])[0]
+
+    def lines(self, frames: Sequence[Frame]) -> list[bytes]:
+        """The same for frames that came together: deltas without anything that could be a secret cost about a thirtieth
+        of the others."""
+        lines = [frame.line for frame in frames]
+        said = [frame.line if frame.dir == "out" else b"" for frame in frames]
+        at = 0
+        while at < len(lines):
+            plain = self._plain_deltas(said[at : at + self._reach])
+            if not plain:
+                lines[at] = self._exact(frames[at])
+            at += plain or 1
+        return lines
+
+    def _plain_deltas(self, lines: Sequence[bytes]) -> int:
+        """How many lines, from the first on, are deltas of one stream in which nothing could be a secret."""
+        for mould, key in self._moulds.items():
+            if not lines[0].startswith(mould.head):
+                continue
+            texts, ids = mould.texts(lines)
+            pieces = self._streams.get(key) if texts else None
+            if pieces is None or not pieces.is_idle:
+                continue
+            if self._redactor.are_plain(pieces.before, texts, ids):
+                pieces.pass_on(unescaped(b"".join(texts)))
+                self._streams[key] = self._streams.pop(key)
+                self._reach = min(2 * self._reach, MOST_TOGETHER)
+                return len(texts)
+            if len(texts) > 1:
+                self._reach = len(texts) // 4 or 1
+                return self._plain_deltas(lines[: self._reach])
+        return 0
+
+    def _exact(self, frame: Frame) -> bytes:
         line = frame.line
         if frame.dir == "err" or (frame.dir == "out" and line.lstrip()[:1] not in (b"{", b"[")):
             return self._lines[frame.dir].take(line)
@@ -102,12 +148,35 @@ class FrameRedactor:
 
     def _pieces(self, line: bytes) -> bytes:
         said = _parsed(line)
+        redacted = line
+        for key, text in self._texts(said):
+            path = key[1]
+            redacted = replaced_text(redacted, path[-1], text, self._take(key, text, path in _BASE64))
+        if redacted == line:
+            self._learn(line, said)
+        return redacted
+
+    def _texts(self, said: Any) -> list[tuple[Any, str]]:
+        """The pieces of text in a message, each with what tells its stream from the others."""
         ids = tuple(str(_at(said, path)) for path in self._shape.ids)
-        for path in self._shape.texts:
-            text = _at(said, path)
-            if isinstance(text, str):
-                line = replaced_text(line, path[-1], text, self._take((ids, path), text, path in _BASE64))
-        return line
+        found = ((path, _at(said, path)) for path in self._shape.texts)
+        return [((ids, path), text) for path, text in found if isinstance(text, str)]
+
+    def _learn(self, line: bytes, said: Any) -> None:
+        """Remember the mould of a line, if the text that goes on is the one thing in which its likes differ."""
+        texts = self._texts(said)
+        if len(line) > LONGEST_MOULD or len(texts) != 1 or texts[0][0][1] in _BASE64:
+            return
+        [(key, text)] = texts
+        mould = mould_of(line, key[1][-1], text)
+        if mould is None or mould in self._moulds:
+            return
+        probe = mould.line(b"probe")
+        is_marked = any(mark in probe for mark in self._shape.marks)
+        if is_marked and self._texts(_parsed(probe)) == [(key, "probe")] and self._redactor.is_plain(probe):
+            self._moulds[mould] = key
+            if len(self._moulds) > MOST_MOULDS:
+                del self._moulds[next(iter(self._moulds))]
 
     def _take(self, key: Any, text: str, is_base64: bool) -> str:
         pieces = self._streams.pop(key, None) or _Pieces(self._redactor)
@@ -138,11 +207,11 @@ class FrameRedactor:
 class _Pieces:
     """One text as it grows."""
 
-    __slots__ = ("_before", "_held", "_is_lost", "_is_shown", "_redactor")
+    __slots__ = ("_held", "_is_lost", "_is_shown", "_redactor", "before")
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
-        self._before = b""
+        self.before = b""
         """What was written last."""
         self._held = b""
         """What comes after it and may be, or is, a secret that goes on."""
@@ -153,8 +222,8 @@ class _Pieces:
 
     def take(self, piece: bytes) -> bytes:
         """The piece as it is to be written."""
-        base, known = len(self._before), len(self._before) + len(self._held)
-        text = self._before + self._held + piece
+        base, known = len(self.before), len(self.before) + len(self._held)
+        text = self.before + self._held + piece
         is_gone = self._is_shown or self._is_lost
         parts: list[bytes] = []
         at, held = base, len(text)
@@ -174,12 +243,32 @@ class _Pieces:
         parts.append(text[max(at, known) if is_gone else at :])
         if held == len(text):
             self._is_shown = self._is_lost = False
-        self._before, self._held = text[:held][-CONTEXT:], shortened(text[held:])
+        self.before, self._held = _last(text[:held]), shortened(text[held:])
         return b"".join(parts)
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is held."""
+        return not (self._held or self._is_shown or self._is_lost)
+
+    def pass_on(self, piece: bytes) -> None:
+        """A piece that was written as it is, while nothing was held."""
+        self.before = _last(self.before + piece)
 
     def end(self) -> None:
         """Something else was said: what is held does not belong to what comes next."""
         self._is_lost = bool(self._held)
+
+
+def _last(text: bytes) -> bytes:
+    """The end of a text: whole words, unless there is but one."""
+    last = text[-CONTEXT:]
+    if len(text) > CONTEXT and text[-CONTEXT - 1] in _LETTERS:
+        return last.lstrip(_LETTERS) or last
+    return last
+
+
+_LETTERS: Final = bytes(set(WORDS_ONLY) - {32})
 
 
 def _parsed(line: bytes) -> Any:

@@ -6,6 +6,7 @@ capabilities) are carried verbatim as plain JSON.
 """
 
 from datetime import datetime
+from itertools import repeat
 from typing import Any, Literal, get_args
 
 from msgspec import Struct, field
@@ -30,16 +31,22 @@ DeltaKind = Literal["text", "thinking", "plan", "tool_input", "tool_output"]
 Role = Literal["user", "assistant", "system"]
 
 
-class Value(Struct, omit_defaults=True, kw_only=True, gc=False):
-    """A part of an event."""
+def _kept(value: Any) -> Any:
+    """A default that is written out all the same, where msgspec would leave out a plain one. It is made without a call
+    into Python, which every event would pay for."""
+    return field(default_factory=repeat(value).__next__)
 
 
-class Location(Value):
+class Value(Struct, omit_defaults=True, kw_only=True, frozen=True, gc=False):
+    """A part of an event. It does not change, so that many events may have the same one."""
+
+
+class Location(Value, frozen=True):
     path: str
     line: int | None = None
 
 
-class McpServer(Value):
+class McpServer(Value, frozen=True):
     name: str
     status: str | None = None
     """The agent's own word: connected, ready, failed, pending, needs-auth …"""
@@ -50,13 +57,13 @@ class McpServer(Value):
     tools: list[str] = field(default_factory=list)
 
 
-class SlashCommand(Value):
+class SlashCommand(Value, frozen=True):
     name: str
     description: str | None = None
     hint: str | None = None
 
 
-class SubagentType(Value):
+class SubagentType(Value, frozen=True):
     """A kind of subagent that the agent can start."""
 
     name: str
@@ -64,43 +71,43 @@ class SubagentType(Value):
     model: str | None = None
 
 
-class Skill(Value):
+class Skill(Value, frozen=True):
     name: str
     description: str | None = None
     path: str | None = None
 
 
-class Plugin(Value):
+class Plugin(Value, frozen=True):
     name: str
     path: str | None = None
     source: str | None = None
 
 
-class Mode(Value):
+class Mode(Value, frozen=True):
     id: str
     name: str | None = None
 
 
-class PlanEntry(Value):
+class PlanEntry(Value, frozen=True):
     text: str
-    status: Literal["pending", "in_progress", "completed"] = field(default_factory=lambda: "pending")
+    status: Literal["pending", "in_progress", "completed"] = _kept("pending")
     priority: str | None = None
 
 
-class PermissionOption(Value):
+class PermissionOption(Value, frozen=True):
     id: str
     name: str | None = None
     kind: str | None = None
     """allow_once, allow_always, reject_once or reject_always."""
 
 
-class Denial(Value):
+class Denial(Value, frozen=True):
     tool_name: str | None = None
     call_id: str | None = None
     input: Any = None
 
 
-class ErrorInfo(Value):
+class ErrorInfo(Value, frozen=True):
     message: str
     code: str | None = None
     """The agent's own word or number for it."""
@@ -121,7 +128,7 @@ class Event(Struct, omit_defaults=True, kw_only=True, tag_field="type", gc=False
     """Numbered over the whole run: the session's open turn, else its last, else 0."""
     frame: int | None = None
     """Number of the frame that said it; absent if Dragoman made the event."""
-    origin: Origin = field(default_factory=lambda: "dragoman")
+    origin: Origin = _kept("dragoman")
     """Who wrote the frame."""
     at: float | None = None
     """Seconds since the run started."""
@@ -152,7 +159,7 @@ class Event(Struct, omit_defaults=True, kw_only=True, tag_field="type", gc=False
 
 
 class RunStarted(Event, tag="run.started"):
-    schema: str = field(default_factory=lambda: SCHEMA)
+    schema: str = _kept(SCHEMA)
     argv: list[str] = field(default_factory=list)
     cwd: str | None = None
     pid: int | None = None
@@ -260,7 +267,7 @@ class Message(Event, tag="message"):
     """Something said, whole. One with the same message_id and block as an earlier one replaces it."""
 
     role: Role
-    kind: MessageKind = field(default_factory=lambda: "text")
+    kind: MessageKind = _kept("text")
     text: str | None = None
     blocks: list[ContentBlock] = field(default_factory=list)
     """When it is not plain text."""
@@ -277,7 +284,7 @@ class Delta(Event, tag="delta"):
     """A piece of a message, of a tool's input or of its output, as it grows."""
 
     role: Role = "assistant"
-    kind: DeltaKind = field(default_factory=lambda: "text")
+    kind: DeltaKind = _kept("text")
     text: str = field(default_factory=str)
     message_id: str | None = None
     block: int | None = None
@@ -325,7 +332,7 @@ class ToolStarted(Event, tag="tool.started"):
     call_id: str
     name: str
     native_name: str | None = None
-    kind: ToolKind = field(default_factory=lambda: "other")
+    kind: ToolKind = _kept("other")
     title: str | None = None
     input: Any = None
     locations: list[Location] = field(default_factory=list)
@@ -369,7 +376,7 @@ class FileChanged(Event, tag="file.changed"):
     before: str | None = None
     after: str | None = None
     call_id: str | None = None
-    phase: Literal["proposed", "applied", "failed"] = field(default_factory=lambda: "applied")
+    phase: Literal["proposed", "applied", "failed"] = _kept("applied")
 
 
 _diff_slot: Any = FileChanged.__dict__["diff"]
@@ -410,7 +417,7 @@ class PermissionRequested(Event, tag="permission.requested"):
     request_id: str
     call_id: str | None = None
     tool_name: str | None = None
-    kind: ToolKind = field(default_factory=lambda: "other")
+    kind: ToolKind = _kept("other")
     input: Any = None
     title: str | None = None
     reason: str | None = None
@@ -426,7 +433,7 @@ class PermissionRequested(Event, tag="permission.requested"):
 class PermissionResolved(Event, tag="permission.resolved"):
     request_id: str
     outcome: Literal["allowed", "denied", "cancelled", "expired"]
-    by: Literal["client", "policy", "agent", "timeout"] = field(default_factory=lambda: "client")
+    by: Literal["client", "policy", "agent", "timeout"] = _kept("client")
     rule: str | None = None
     option_id: str | None = None
     updated_input: Any = None
@@ -436,7 +443,7 @@ class PermissionResolved(Event, tag="permission.resolved"):
 class QuestionAsked(Event, tag="question.asked"):
     request_id: str
     message: str | None = None
-    mode: Literal["form", "url"] = field(default_factory=lambda: "form")
+    mode: Literal["form", "url"] = _kept("form")
     url: str | None = None
     elicitation_id: str | None = None
     questions: list[Any] = field(default_factory=list)
@@ -471,7 +478,7 @@ class CommandEnded(Event, tag="command.ended"):
 
     command: str | None = None
     request_id: str | None = None
-    ok: bool = field(default_factory=lambda: True)
+    ok: bool = _kept(True)
     error: ErrorInfo | None = None
     result: Any = None
 
@@ -499,7 +506,7 @@ class RateLimit(Event, tag="rate_limit"):
 
 
 class ContextCompacted(Event, tag="context.compacted"):
-    trigger: Literal["auto", "manual", "cleared"] = field(default_factory=lambda: "auto")
+    trigger: Literal["auto", "manual", "cleared"] = _kept("auto")
     before_tokens: int | None = None
     after_tokens: int | None = None
     summary: str | None = None
@@ -530,9 +537,9 @@ class Hook(Event, tag="hook"):
 
 class Notice(Event, tag="notice"):
     """Only what the agent means as a notice; and, `synthesized`, once in a run: the CLI is none of the versions that
-    were tested (code `untested_version`)."""
+    were tested (code `untested_version`), or it is in another permission mode than it was told (`permission_mode`)."""
 
-    severity: Literal["info", "warning"] = field(default_factory=lambda: "info")
+    severity: Literal["info", "warning"] = _kept("info")
     message: str = field(default_factory=str)
     code: str | None = None
 
@@ -540,11 +547,11 @@ class Notice(Event, tag="notice"):
 class Error(Event, tag="error"):
     """Never ends anything by itself."""
 
-    severity: Literal["warning", "error"] = field(default_factory=lambda: "error")
+    severity: Literal["warning", "error"] = _kept("error")
     message: str = field(default_factory=str)
     code: str | None = None
     will_retry: bool = False
-    scope: Literal["turn", "session", "process", "protocol"] = field(default_factory=lambda: "turn")
+    scope: Literal["turn", "session", "process", "protocol"] = _kept("turn")
     kind: ErrorKind | None = None
     """Its cause, where that is known; see ErrorInfo."""
 

@@ -3,13 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-CONTEXT = 3
-"""Lines around a change."""
-
-MOST_PAIRS = 4_000_000
-"""Of lines, old times new: beyond this the lines that are not common to both ends are one hunk. Finding out which
-of them moved could take minutes, and whoever writes the texts would choose how many."""
-
 NO_NEWLINE = "\\ No newline at end of file"
 
 
@@ -22,29 +15,28 @@ def from_hunks(path: str, hunks: Any, *, created: bool = False) -> str | None:
 
 def from_texts(path: str, before: str | None, after: str | None) -> str | None:
     """The unified diff between two texts; a missing text is a file that is not there. None if they are equal."""
-    from difflib import unified_diff  # takes as long to import as all the events
-
     if before == after:
         return None
-    old, new = _lines(before), _lines(after)
-    if len(old) * len(new) > MOST_PAIRS:
-        lines = _one_hunk(old, new)
-    else:
-        lines = list(unified_diff(old, new, n=CONTEXT))[2:]
+    from dragoman._model.hunks import hunks
+
     header = _header(path, created=before is None, deleted=after is None)
+    lines = hunks(_lines(before), _lines(after))
     return header + "".join(line if line.endswith("\n") else f"{line}\n{NO_NEWLINE}\n" for line in lines)
 
 
 class TextsDiff:
-    """The unified diff between two texts, made when it is wanted: most are never read."""
+    """The unified diff between two texts, made when it is wanted, and once: most are never read."""
 
-    __slots__ = ("_after", "_before", "_path")
+    __slots__ = ("_made", "_texts")
 
     def __init__(self, path: str, before: str | None, after: str | None) -> None:
-        self._path, self._before, self._after = path, before, after
+        self._texts: tuple[str, str | None, str | None] | None = (path, before, after)
+        self._made: str | None = None
 
     def made(self) -> str | None:
-        return from_texts(self._path, self._before, self._after)
+        if self._texts is not None:
+            self._made, self._texts = from_texts(*self._texts), None
+        return self._made
 
     def __eq__(self, other: object) -> bool:
         return self.made() == (other.made() if isinstance(other, TextsDiff) else other)
@@ -59,24 +51,6 @@ class TextsDiff:
 def between(path: str, before: str | None, after: str | None) -> Any:
     """The same as `from_texts`, for the field of an event, which makes it when it is read or encoded."""
     return None if before == after else TextsDiff(path, before, after)
-
-
-def _one_hunk(old: list[str], new: list[str]) -> list[str]:
-    """The lines of a hunk that replaces all that lies between the first and the last difference."""
-    head, shortest = 0, min(len(old), len(new))
-    while head < shortest and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < shortest - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
-    start, end = max(head - CONTEXT, 0), max(tail - CONTEXT, 0)
-    gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
-    before, after = old[start:head], old[len(old) - tail : len(old) - end]
-    around = len(before) + len(after)
-    place = f"@@ -{start + 1},{len(gone) + around} +{start + 1},{len(come) + around} @@\n"
-    kept = ([f" {line}" for line in lines] for lines in (before, after))
-    first, last = kept
-    return [place, *first, *(f"-{line}" for line in gone), *(f"+{line}" for line in come), *last]
 
 
 def _header(path: str, *, created: bool = False, deleted: bool = False) -> str:

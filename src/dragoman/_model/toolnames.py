@@ -46,6 +46,7 @@ KINDS: Final[dict[str, ToolKind]] = {name: kind for kind, names in _NAMES.items(
 """Native tool name to kind. MCP tools are told by their form, everything else is `other`."""
 
 _PATHS: Final = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "dir_path")
+_LINES: Final = ("offset", "line")
 _TITLES: Final[dict[ToolKind, tuple[str, ...]]] = {
     "execute": ("command", "cmd", "description"),
     "read": (*_PATHS, "uri"),
@@ -109,9 +110,11 @@ def locations_of(input: Any) -> list[Location]:
     """The files that a call names in its input."""
     if not isinstance(input, dict):
         return []
-    line = next((input[key] for key in ("offset", "line") if type(input.get(key)) is int), None)
-    paths = dict.fromkeys(input[key] for key in _PATHS if isinstance(input.get(key), str) and input[key])
-    return [Location(path=path, line=line) for path in paths]
+    paths = [path for path in map(input.get, _PATHS) if path and isinstance(path, str)]
+    if not paths:
+        return []
+    line = next((line for line in map(input.get, _LINES) if type(line) is int), None)
+    return [Location(path=path, line=line) for path in (paths if len(paths) == 1 else dict.fromkeys(paths))]
 
 
 def tool_started(call_id: str, native_name: str, input: Any) -> ToolStarted:

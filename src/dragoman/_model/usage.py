@@ -3,6 +3,7 @@
 from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 COUNTS = (
     "input_tokens",
@@ -27,7 +28,14 @@ class Usage(Struct, omit_defaults=True, kw_only=True, gc=False):
     total_tokens: int | None = None
 
     def __bool__(self) -> bool:
-        return any(getattr(self, name) is not None for name in COUNTS)
+        return not (
+            self.input_tokens is None
+            and self.output_tokens is None
+            and self.total_tokens is None
+            and self.cache_read_tokens is None
+            and self.cache_write_tokens is None
+            and self.reasoning_tokens is None
+        )
 
 
 class ModelUsage(Usage, omit_defaults=True, kw_only=True, gc=False):
@@ -39,6 +47,7 @@ class ModelUsage(Usage, omit_defaults=True, kw_only=True, gc=False):
     web_search_requests: int | None = None
 
 
+_NOTHING = Usage()
 _SUMMED = frozenset((*COUNTS, "cost_usd", "web_search_requests"))
 
 U = TypeVar("U", bound=Usage)
@@ -56,6 +65,8 @@ def added(a: U, b: U) -> U:
 
 def since(now: U, before: U) -> U:
     """What came after `before`. A count that fell was restarted by the agent, so all of it is new."""
+    if before == _NOTHING:  # so it is before most turns
+        return replace(now)
     rest = type(now)()
     for name in now.__struct_fields__:
         x, y = getattr(now, name), getattr(before, name)

@@ -25,6 +25,7 @@ from dragoman._model.errors import UsageError
 from dragoman._model.events import Event
 from dragoman._wire.event_json import plain
 from dragoman._wire.jsontext import repaired
+from dragoman._wire.native_line import NativeLine
 from dragoman._wire.published_items import Item
 
 Profile = Literal["seed", "live"]
@@ -100,7 +101,14 @@ def project(events: Iterable[Event], projector: Projector) -> Iterator[Struct]:
     yield from projector.end()
 
 
-_encoder = msgspec.json.Encoder()
+def _made(value: Any) -> Any:
+    """A line of the agent's, as it was; anything else is no part of an item."""
+    if isinstance(value, NativeLine):
+        return value.written()
+    raise TypeError(f"an item holds no {type(value).__name__}")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_made)
 
 
 def encode(item: Struct) -> bytes:

@@ -19,26 +19,28 @@ class Stamps:
 
     def __init__(self) -> None:
         self._time = EPOCH
-        self._session = ""
+        self._said: datetime | str | None = None
+        """What that was made of."""
+        self.session = ""
+        """The session of the event at hand, else the last one known, else ""."""
         self._seq = 0
         self._count = 0
 
     def enter(self, event: Event) -> None:
         """What is stamped from now on is said by `event`."""
-        self._session = event.session or self._session
-        self._time = time_of(event) or self._time
+        self.session = event.session or self.session
+        said = event.time or event.agent_time
+        if said is not None and said != self._said:  # to write a time takes longer than the rest of a stamp
+            self._said = said
+            self._time = time_of(event) or self._time
         self._seq, self._count = event.seq, 0
-
-    @property
-    def session(self) -> str:
-        """The session of the event at hand, else the last one known, else ""."""
-        return self._session
 
     def next(self, session: str) -> tuple[str, str]:
         """The id and timestamp of the next item."""
-        place, self._count = self._count, self._count + 1
-        suffix = f".{place + 1}" if place else ""
-        return f"{session}-{self._seq}{suffix}", self._time
+        self._count += 1
+        if self._count == 1:
+            return f"{session}-{self._seq}", self._time
+        return f"{session}-{self._seq}.{self._count}", self._time
 
 
 def time_of(event: Event) -> str | None:

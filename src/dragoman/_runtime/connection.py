@@ -59,7 +59,7 @@ from dragoman._runtime.requests import Handlers, Requests
 from dragoman._runtime.resuming import ResumeWatch, SessionFinder
 from dragoman._runtime.run import FrameSink, Run
 from dragoman._runtime.session import Session
-from dragoman._runtime.streams import Backlog, EventStream
+from dragoman._runtime.streams import Backlog, Branches, EventStream
 
 
 class CalledOff(DragomanError):
@@ -99,12 +99,16 @@ class Connection:
         self._plan_for = plan_for
         """The same plan for a session that is called by its id."""
         self._backlog = Backlog()
+        self._branches = Branches()
+        """Who listens to which of its sessions."""
         self._limits = LimitWatch(limits) if limits else None
         self._resuming = ResumeWatch() if plan.resume is not None and plan.one_shot else None
         self._timeouts = partial(watch, self._run, self._run.busy, self.stop, timeout, idle_timeout)
         self._start_timeout = start_timeout
         self._preparing: anyio.CancelScope | None = None
         """What comes before the agent is started."""
+        self._called_off: tuple[StopReason, str | None] | None = None
+        """It was stopped before that was done."""
         self._group: TaskGroup | None = None
 
     # --- what it is --------------------------------------------------------------------------------------
@@ -138,6 +142,7 @@ class Connection:
         if self._group is not None:
             raise UsageError("a session can be entered only once; open another one")
         self._run.fanout.add(self._backlog)
+        self._run.fanout.add(self._branches)
         if self._limits is not None:
             self._run.fanout.add(self._limits)
         if self._resuming is not None:
@@ -151,10 +156,15 @@ class Connection:
         except BaseException:
             self._run.call_off()
             raise
-        await self._start()
+        with anyio.CancelScope(shield=True):  # what is started is stopped in good order
+            await self._start()
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
         self._group.start_soon(self._run.live, self._look_after)
+        if self._called_off is not None:
+            await self.stop(*self._called_off)
+            await self.__aexit__(None, None, None)
+            raise CalledOff(f"stopped while {self.agent} was started", agent=self.agent)
         return self
 
     async def _find_session(self) -> None:
@@ -171,7 +181,7 @@ class Connection:
         if self._functions.is_bridged:
             await self._open_socket()
         try:
-            self._run.start()
+            await self._run.start()
         except BaseException:
             await self._functions.socket.close()
             raise
@@ -235,6 +245,7 @@ class Connection:
         """End the run and put on record why. Comes back when it is over; cannot be cancelled."""
         if self._group is None:
             if self._preparing is not None:
+                self._called_off = reason, detail
                 self._preparing.cancel()
             return
         run = self._run
@@ -422,6 +433,8 @@ class Connection:
 
     async def _until(self, ready: Callable[[], bool]) -> None:
         """The agent has answered what it was told first, so that more can be asked of it."""
+        if ready():
+            return
         stream, ledger = self.events(), self._run.ledger
         while not ready():
             if ledger.refusal is not None and self._run.stopping is None:

@@ -6,8 +6,8 @@ tickets with lower numbers come first, so the order is that of arrival and nobod
 go of a lock with its owner, however that one ended: a dead owner's ticket is free at once, and the number of a
 process that was used again cannot keep it. Waiting is a thread that sleeps in flock; nothing is polled.
 
-Under the state directory, `locks/arrivals` holds the last number given out, `locks/<sha256 of agent:id>.<number>` the
-tickets.
+Under the state directory, `locks/arrivals` holds the last number given out, `locks/<sha256 of agent:id>/<number>` the
+tickets: a folder for each session, so that none has to look at those of the others.
 """
 
 import fcntl
@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from threading import Thread
+from typing import Final
 
 import anyio
 
@@ -63,10 +64,8 @@ class Ticket:
 
     def ahead(self) -> list[Path]:
         """The tickets before this one, the nearest first; some of them may be free by now."""
-        key = self._path.stem
-        numbers = [number for name, number in _tickets(self._path.parent) if name == key]
-        before = sorted((number for number in numbers if number < self.number), reverse=True)
-        return [_path(self._path.parent, key, number) for number in before]
+        before = (number for number in _numbers(self._path.parent) if number < self.number)
+        return [self._path.with_name(str(number)) for number in sorted(before, reverse=True)]
 
     async def turn(self) -> None:
         """Comes back when nobody is ahead any more. May be cancelled; the ticket stays good until `leave`."""
@@ -80,6 +79,7 @@ class Ticket:
             _held.pop(str(self._path), None)
             with suppress(OSError):
                 self._path.unlink()
+                self._path.parent.rmdir()  # unless somebody waits
             os.close(self._fd)
 
 
@@ -87,16 +87,30 @@ def draw(name: str) -> Ticket:
     """The next ticket for `name`. Raises OSError or RuntimeError where the state directory cannot be used."""
     folder = state_directory()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    key = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    queue = folder / sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     with _arrivals(folder) as arrivals:
-        last = max([_last(arrivals), *_alive(folder)])
-        number = last + 1
+        if folder not in _swept:
+            _swept.add(folder)
+            for name in os.listdir(folder):
+                _alive(folder / name)
+        number = max([_last(arrivals), *_alive(queue)]) + 1
         os.pwrite(arrivals, b"%-20d" % number, 0)
-        path = _path(folder, key, number)
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        fd = _made(queue / str(number))
         fcntl.flock(fd, fcntl.LOCK_EX)
         os.write(fd, b"%d" % os.getpid())
-    return Ticket(path, number, fd)
+    return Ticket(queue / str(number), number, fd)
+
+
+_swept: Final[set[Path]] = set()
+"""Where this process has looked for what the dead have left: once, since that takes the longer the more there are."""
+
+
+def _made(path: Path) -> int:
+    """A new ticket. Who leaves takes the folder away if nobody is in it, which may be now."""
+    while True:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileNotFoundError):
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
 
 
 @contextmanager
@@ -115,33 +129,33 @@ def _last(arrivals: int) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def _alive(folder: Path) -> Iterator[int]:
-    """The numbers in use; tickets that a dead owner left are swept away."""
-    for key, number in list(_tickets(folder)):
-        if (
-            f"{folder}/{key}.{number}" in _held
-        ):  # so that the first of many sessions costs no more than the last
-            yield number
+def _alive(queue: Path) -> list[int]:
+    """The numbers in use there; tickets that a dead owner left are swept away."""
+    found = []
+    for number in _numbers(queue):
+        path = queue / str(number)
+        if str(path) in _held:
+            found.append(number)
             continue
-        path = _path(folder, key, number)
         with suppress(FileNotFoundError):
             fd = os.open(path, os.O_RDONLY)
             if _is_free(fd):
                 path.unlink(missing_ok=True)
             else:
-                yield number
+                found.append(number)
             os.close(fd)
+    if not found:
+        with suppress(OSError):
+            queue.rmdir()
+    return found
 
 
-def _tickets(folder: Path) -> Iterator[tuple[str, int]]:
-    for name in os.listdir(folder):
-        key, _, number = name.partition(".")
-        if number.isdigit():
-            yield key, int(number)
-
-
-def _path(folder: Path, key: str, number: int) -> Path:
-    return folder / f"{key}.{number}"
+def _numbers(queue: Path) -> list[int]:
+    """The tickets there; none if there is no such folder."""
+    try:
+        return [int(name) for name in os.listdir(queue) if name.isdigit()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _is_free(fd: int) -> bool:

@@ -1,10 +1,11 @@
 """One run of an agent: its bytes become frames, recorded and interpreted; our lines go the same way.
 
-    up    chunk -> lines -> frame -> recorder -> machine.receive -> events -> all who listen
-    down  command -> machine.send -> lines -> frame -> recorder -> machine.receive -> written
+    up    chunk -> lines -> frames -> machine.receive -> recorder -> events -> all who listen
+    down  command -> machine.send -> lines -> frames -> recorder -> written -> machine.receive
 
 Neither way has an await in it, so frames are numbered, recorded and understood in one order, and two prompts
-at the same moment cannot get in each other's way.
+at the same moment cannot get in each other's way. The frames of one read are recorded together: before anybody hears
+of them, and before a line goes to the agent.
 """
 
 import os
@@ -42,13 +43,15 @@ from dragoman._wire.lines import LineSplitter
 
 PIPE_GRACE: Final = 2.0
 """Seconds that pipes may stay open behind an agent that has exited: some child of its own holds them."""
+LONG_LINE: Final = 1 << 20
+"""Bytes of a line that is recorded before it is interpreted: there are fewer copies of it at a time."""
 
 
 class FrameSink(Protocol):
     """Where a run is recorded."""
 
     def begin(self, launch: Launch) -> None: ...
-    def frame(self, frame: Frame) -> None: ...
+    def frames(self, frames: Sequence[Frame]) -> None: ...
     def end(self, exit: Exit) -> None: ...
     def close(self) -> None: ...
 
@@ -82,24 +85,28 @@ class Run:
         self.last_frame_at = 0.0
         """When the last frame passed, on the monotonic clock."""
         self._recorder = recorder
+        self._unrecorded: list[Frame] = []
+        """Frames that the recorder has not got yet."""
         self._attend = attend
         self._is_open = False
         self._start_time = 0.0
         self._frames = 0
         self._ids = count(1)
-        self._awaited = 0
-        """How many commands are not answered yet."""
+        self._answers: dict[str, EventStream] = {}
+        """The commands that are not answered yet, by id, and who waits for that."""
 
     def replan(self, plan: LaunchPlan) -> None:
         """Go by another plan, as long as nothing has started."""
         self.plan, self.machine, self.ledger = plan, plan.machine, plan.machine.ledger
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Start the agent. Raises SpawnFailed, or what the recorder raises if it cannot record."""
         plan = self.plan
         try:
             self._write_files()
-            self.child = spawn(plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env, spool=plan.spool)
+            self.child = await spawn(
+                plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env, spool=plan.spool
+            )
             self._start_time = self.last_frame_at = time.monotonic()
             launch = self._launch()
             self._begin_recording(launch)
@@ -109,7 +116,7 @@ class Run:
         self.finished, self.ended = anyio.Event(), anyio.Event()
         self._is_open = True
         output = self.machine.start(launch, plan.options)
-        self._publish([*output.events, *self._down(output.lines, 0.0)])
+        self._publish([*output.events, *self._pass("in", output.lines, 0.0)])
         if plan.one_shot:
             self.child.stdin.end()
 
@@ -166,32 +173,47 @@ class Run:
             if direction == "out":
                 self.finished.set()
 
-    def _pass(self, direction: Direction, lines: list[bytes], t: float, eol: bool = True) -> list[Event]:
-        """Number, record and interpret lines of one direction; the events that they mean."""
+    def _pass(self, direction: Direction, lines: Sequence[bytes], t: float, eol: bool = True) -> list[Event]:
+        """Number and interpret lines of one direction; the events that they mean. Those for the agent are written on the
+        way, before they are interpreted: it need not wait for that."""
         events: list[Event] = []
         receive = self.machine.receive
+        recording = self._recorder is not None
         for line in lines:
             self._frames += 1
             frame = Frame(self._frames, direction, line, t, eol)
-            if self._recorder is not None:
-                try:
-                    self._recorder.frame(frame)
-                except Exception as error:  # a full disk must not take the run with it
-                    self._give_up_recording(error)
+            if recording:
+                self._unrecorded.append(frame)
+                if len(line) > LONG_LINE:
+                    self._record()
+            if direction == "in":
+                self._record()
+                self.child.stdin.put(line)
             output = receive(frame)
             if output.events:
                 events += output.events
             if output.lines:
-                events += self._down(output.lines, t)
+                events += self._pass("in", output.lines, t)
         return events
 
     def _publish(self, events: Sequence[Event]) -> None:
+        self._record()
         if events:
             if isinstance(events[-1], RunEnded):
                 self.result = events[-1]
             self.fanout.put(cast("Sequence[AnyEvent]", events))
+            if self._answers:
+                self._pass_answers(events)
             if self.ledger.unseen_requests:
                 self._attend(self.ledger.take_requests())
+
+    def _pass_answers(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if (
+                type(event) is CommandEnded
+                and (asked := self._answers.get(event.request_id or "")) is not None
+            ):
+                asked.put([event])
 
     def _clock(self) -> float:
         self.last_frame_at = time.monotonic()
@@ -214,7 +236,7 @@ class Run:
         t = self._clock()
         note = note_frames.of(command) if isinstance(command, Response) else None
         events = self._pass("note", [note_frames.write(note)], t) if note is not None else []
-        self._publish(events + self._down(lines, t))
+        self._publish(events + self._pass("in", lines, t))
         return id
 
     def next_id(self) -> str:
@@ -222,18 +244,18 @@ class Run:
 
     async def ask(self, command: Command) -> CommandEnded | None:
         """Send a command. Comes back with the agent's answer, if it is one that the agent answers."""
-        stream = EventStream()
-        self.fanout.add(stream)
-        id = self.say(command)
         if not isinstance(command, self.machine.awaited):
+            self.say(command)
             return None
-        self._awaited += 1
+        id = command.id or self.next_id()
+        answer = self._answers[id] = EventStream()
         try:
-            async for event in stream:
-                if isinstance(event, CommandEnded) and event.request_id == id:
-                    return event
+            self.say(structs.replace(command, id=id))
+            async for event in answer:
+                assert isinstance(event, CommandEnded)
+                return event
         finally:
-            self._awaited -= 1
+            del self._answers[id]
         raise self.exit_error(f"it answered {command.__struct_config__.tag}")
 
     def at_work(self, session: str | None = None) -> bool:
@@ -242,19 +264,13 @@ class Run:
 
     def busy(self) -> bool:
         """A turn is open or is still to come, or a command is not answered."""
-        return self.at_work() or self._awaited > 0
+        return self.at_work() or bool(self._answers)
 
     def stop_for(self, reason: StopReason, detail: str | None = None) -> None:
         """Put on record why the run is about to be stopped."""
         self.stopping, self.stop_detail = reason, detail
         note = note_frames.Stopping(reason=reason, detail=detail)
         self._publish(self._pass("note", [note_frames.write(note)], self._clock()))
-
-    def _down(self, lines: list[bytes], t: float) -> list[Event]:
-        events = self._pass("in", lines, t)
-        for line in lines:
-            self.child.stdin.put(line)
-        return events
 
     # --- recording ---------------------------------------------------------------------------------------
 
@@ -267,6 +283,17 @@ class Run:
             self.child.kill()
             self.child.close()
             raise
+
+    def _record(self) -> None:
+        """Hand on the frames that nobody has heard of yet."""
+        if not self._unrecorded:
+            return
+        frames, self._unrecorded = self._unrecorded, []
+        if self._recorder is not None:
+            try:
+                self._recorder.frames(frames)
+            except Exception as error:  # a full disk must not take the run with it
+                self._give_up_recording(error)
 
     def _give_up_recording(self, error: Exception) -> None:
         log.warning("the recording ends here, the run goes on: %s", error)
@@ -319,6 +346,7 @@ class Run:
         child = self.child
         own_files.remove(self.plan.files)
         self.exit = Exit(code=child.code, signal=child.signal, reason=self.stopping, t=self._clock())
+        self._record()
         if self._recorder is not None:
             try:
                 self._recorder.end(self.exit)
@@ -329,6 +357,8 @@ class Run:
         if self.result is not None:
             self.exit = structs.replace(self.exit, stderr_tail=self.result.stderr_tail)
         self.fanout.end()
+        for asked in self._answers.values():
+            asked.end()
         self.ended.set()
 
     def exit_error(self, before: str) -> DragomanError:

@@ -30,10 +30,8 @@ from dragoman._runtime.host.host import Host
 from dragoman._runtime.process import stopping
 from dragoman._runtime.streams import (
     Backlog,
-    Branch,
     DoneStream,
     EventStream,
-    Fanout,
     TurnStream,
     ViewStream,
 )
@@ -82,9 +80,7 @@ class Session(Facts):
         self._backlog = backlog or connection._backlog
         self._fanout = self._run.fanout
         if id is not None:
-            self._fanout = Fanout()
-            self._branch = Branch(id, self._fanout)
-            self._run.fanout.add(self._branch)
+            self._fanout = connection._branches.begin(id)
             self._fanout.add(self._backlog)
 
     # --- what it is --------------------------------------------------------------------------------------
@@ -185,7 +181,7 @@ class Session(Facts):
             self._connection._requests.hosts.pop(id, None)
             if self._connection._locks is not None:
                 self._connection._locks.release(id)
-            self._branch.end()
+            self._connection._branches.leave(id)
             await self._host.close()
 
     async def stop(self, reason: StopReason, detail: str | None = None) -> None:

@@ -247,22 +247,47 @@ class Fanout:
         self._streams = []
 
 
-class Branch(EventStream):
-    """Passes the events of one session on to those who listen to it. A run's end is said on the run alone."""
+class Branches(EventStream):
+    """Passes the events of each session on to those who listen to it, in one walk over a batch however many sessions
+    there are. A run's end is said on the run alone."""
 
-    def __init__(self, session: str, to: Fanout) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._session = session
-        self._to = to
+        self._of: dict[str | None, Fanout] = {}
+
+    def begin(self, session: str) -> Fanout:
+        """Who listens to a session."""
+        branch = self._of[session] = Fanout()
+        if self._over:
+            branch.end()
+        return branch
+
+    def leave(self, session: str) -> None:
+        """There is nothing more to hear from it."""
+        branch = self._of.pop(session, None)
+        if branch is not None:
+            branch.end()
 
     def put(self, batch: Sequence[AnyEvent]) -> None:
-        mine = [event for event in batch if event.session == self._session and type(event) is not RunEnded]
-        if mine:
-            self._to.put(mine)
+        if not self._of:
+            return
+        said: dict[str | None, list[AnyEvent]] = {}
+        for event in batch:
+            if event.session in said:
+                said[event.session].append(event)
+            elif event.session in self._of:
+                said[event.session] = [event]
+        for session, mine in said.items():
+            if type(mine[-1]) is RunEnded:
+                mine.pop()
+            branch = self._of.get(session)
+            if mine and branch is not None:
+                branch.put(mine)
 
     def end(self) -> None:
         super().end()
-        self._to.end()
+        for branch in self._of.values():
+            branch.end()
 
 
 class ViewStream:

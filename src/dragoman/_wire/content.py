@@ -56,6 +56,8 @@ def plain(blocks: list[ContentBlock]) -> bool:
 
 def text_and_blocks(content: Any, readers: Readers | None = None) -> tuple[str, list[ContentBlock]]:
     """The text in content, one block after the other; and all blocks, if some are not text, else none."""
+    if type(content) is str:  # most of it is
+        return repaired_text(content), []
     blocks = blocks_of(content, readers)
     return text_of(blocks), [] if plain(blocks) else blocks
 

@@ -4,12 +4,14 @@ Both sides number their own requests, so ids of the two directions may collide (
 a line with a `method` and an `id` is the other side's request, one with an `id` alone is an answer to ours.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Raw, Struct
 
-from dragoman._wire.jsontext import Invalid, parse, repaired
+from dragoman._wire.jsontext import MAX_DEPTH, Invalid, bounded, parse, repaired
 
 Id = str | int
 
@@ -20,7 +22,7 @@ RESOURCE_NOT_FOUND = -32002
 """ACP's: a session or a file is not there."""
 
 
-class Request(Struct, frozen=True):
+class Request(Struct, frozen=True, gc=False):
     """The other side wants an answer."""
 
     id: Id
@@ -28,9 +30,13 @@ class Request(Struct, frozen=True):
     params: Any = None
 
 
-class Notification(Struct, frozen=True):
+class Notification(Struct, frozen=True, gc=False):
     method: str
     params: Any = None
+    """Of the type that the peer was given for the method; plain JSON where they do not fit it, halves of characters and
+    all, or where there is no type."""
+    time: int | None = None
+    """`emittedAtMs` of Codex app-server, where the method has a type."""
 
 
 class RpcError(Struct, frozen=True, omit_defaults=True):
@@ -48,7 +54,7 @@ class Call(Struct):
     """What the dialect wants to know when the answer comes."""
 
 
-class Response(Struct, frozen=True):
+class Response(Struct, frozen=True, gc=False):
     """The answer to a request of ours; `method` is absent if we never asked."""
 
     id: Id | None
@@ -63,11 +69,29 @@ class Response(Struct, frozen=True):
 Incoming = Request | Notification | Response | Invalid
 
 
-class Peer:
-    """One end of a connection. `version` is the value of the `jsonrpc` key, or None where it is not sent."""
+class Line(Struct, gc=False):
+    """The fields of a message, before it is known which of them count."""
 
-    def __init__(self, version: str | None = "2.0") -> None:
+    id: Any = None
+    method: Any = None
+    params: Raw = Raw()
+    result: Any = UNSET
+    error: Any = UNSET
+    emittedAtMs: int | None = None
+
+
+_decode: Final = msgspec.json.Decoder(Line).decode
+_decode_plain: Final = msgspec.json.Decoder().decode
+_REFUSALS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+class Peer:
+    """One end of a connection. `version` is the value of the `jsonrpc` key, or None where it is not sent; `types` are
+    those of the params of the other side's notifications, by method."""
+
+    def __init__(self, version: str | None = "2.0", types: Mapping[str, type[Struct]] | None = None) -> None:
         self._head: dict[str, Any] = {"jsonrpc": version} if version else {}
+        self._types = types or {}
         self._next = 0
         self.in_flight: dict[Id, Call] = {}
         """Requests of ours that were sent and have no answer yet."""
@@ -97,28 +121,56 @@ class Peer:
     # --- in ----------------------------------------------------------------------------------------------
 
     def receive(self, line: bytes) -> list[Incoming]:
-        """What the other side's line says; several things, if it is a batch."""
+        """What the other side's line says; several things, if it is a batch.
+
+        msgspec reads a line once, and its params as they are wanted: 2.5 to 4 times as fast as the standard library with
+        the two walks that follow it. What it takes it reads as that does (tests/wire/test_jsonrpc.py); what it refuses is
+        left to that.
+        """
+        try:
+            said = _decode(line)
+            method = said.method
+            if said.id is None and type(method) is str and (wanted := self._types.get(method)) is not None:
+                params = _decoder(wanted).decode(said.params or b"{}")
+                return [Notification(method, params, said.emittedAtMs)]
+            return [self._answered(_meaning(said, line))]
+        except _REFUSALS:
+            return self._receive_tolerant(line)
+
+    def _receive_tolerant(self, line: bytes) -> list[Incoming]:
         value = parse(line)
         if isinstance(value, Invalid):
             return [value]
+        if isinstance(value, dict) and value.get("id") is None:
+            method, time = value.get("method"), value.get("emittedAtMs")
+            if isinstance(method, str) and method in self._types:
+                return [Notification(method, value.get("params"), time if type(time) is int else None)]
         items = value if isinstance(value, list) and value else [value]
-        return [self._one(repaired(item)) for item in items]
+        return [self._answered(classify(repaired(item))) for item in items]
 
     def on_sent(self, line: bytes) -> list[Incoming]:
         """What a line of our own says; its requests are in flight from now on."""
-        found = [classify(repaired(item)) for item in _items(parse(line))]
+        try:
+            found = [_meaning(_decode(line), line)]
+        except _REFUSALS:
+            found = [classify(repaired(item)) for item in _items(parse(line))]
         for item in found:
             if isinstance(item, Request):
                 self.in_flight[item.id] = Call(item.method, item.params)
         return found
 
-    def _one(self, value: Any) -> Incoming:
-        found = classify(value)
+    def _answered(self, found: Incoming) -> Incoming:
+        """An answer, with what it answers; anything else as it is."""
         if isinstance(found, Response) and found.id is not None:
             call = self.in_flight.pop(found.id, None)
             if call is not None:
                 return Response(found.id, call.method, call.params, call.context, found.result, found.error)
         return found
+
+
+@cache
+def _decoder(wanted: type[Struct]) -> "msgspec.json.Decoder[Any]":
+    return msgspec.json.Decoder(wanted)
 
 
 def _items(value: Any) -> list[Any]:
@@ -127,17 +179,32 @@ def _items(value: Any) -> list[Any]:
     return [] if isinstance(value, Invalid) else [value]
 
 
+def _meaning(said: Line, line: bytes) -> Incoming:
+    """What kind of message the fields of a line make."""
+    params, result, error = _decode_plain(said.params) if said.params else None, said.result, said.error
+    if line.count(b"{") + line.count(b"[") > MAX_DEPTH:  # else nothing can lie that deep
+        params, result, error = (bounded(part, MAX_DEPTH - 1) for part in (params, result, error))
+    return _classified(said.id, said.method, params, result, error)
+
+
 def classify(value: Any) -> Incoming:
     """What kind of message an object is."""
     if not isinstance(value, dict):
         return Invalid(f"not a JSON-RPC object: {type(value).__name__}")
-    id, method = value.get("id"), value.get("method")
+    get = value.get
+    return _classified(get("id"), get("method"), get("params"), get("result", UNSET), get("error", UNSET))
+
+
+def _classified(id: Any, method: Any, params: Any, result: Any, error: Any) -> Incoming:
     known_id = id if isinstance(id, str) or (isinstance(id, int) and not isinstance(id, bool)) else None
     if isinstance(method, str):
-        params = value.get("params")
         return Notification(method, params) if known_id is None else Request(known_id, method, params)
-    if "result" in value or "error" in value:
-        return Response(known_id, result=value.get("result"), error=_error(value.get("error")))
+    if result is not UNSET or error is not UNSET:
+        return Response(
+            known_id,
+            result=None if result is UNSET else result,
+            error=None if error is UNSET else _error(error),
+        )
     return Invalid("neither a method nor a result nor an error")
 
 

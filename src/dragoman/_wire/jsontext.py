@@ -51,26 +51,53 @@ class Header(Struct):
 H = TypeVar("H")
 M = TypeVar("M")
 _ABSENT = object()
+_REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What a decoder raises for a line that it does not take."""
 
 
 class Reader(Generic[H, M]):
     """Reads lines of one dialect: a header first, then the type that `choose` names for it.
 
-    `choose(header)` gives the message type, or None for a message this version does not know.
+    `choose(header)` gives the message type, or None for a message this version does not know. `common` is a union of
+    the types that most lines are of, each tagged with the words that `choose` knows it by: such a line is read once,
+    since msgspec finds the type on its way (a line of 600 bytes in 2.5 µs instead of 3.5). `short` is the member, if
+    there is one, that serves as a header too: it stands for all types that a further word tells apart.
     """
 
-    def __init__(self, header: type[H], choose: Callable[[H], type[M] | None]) -> None:
+    def __init__(
+        self,
+        header: type[H],
+        choose: Callable[[H], type[M] | None],
+        common: Any = None,
+        short: type[H] | None = None,
+    ) -> None:
         self._header = msgspec.json.Decoder(header)
         self._header_type = header
+        self._short = header if short is None else short
         self._choose: Callable[[H], Any] = choose
+        self._common = msgspec.json.Decoder(common) if common is not None else self._header
 
     def read(self, line: bytes) -> M | Unknown | Invalid:
+        try:
+            message: Any = self._common.decode(line)
+            if type(message) is self._short:
+                wanted = self._choose(message)
+                if wanted is not self._short:
+                    message = _decoder(wanted).decode(line) if wanted is not None else None
+            if message is not None:
+                common: M = message
+                return common
+        except _REFUSED:
+            pass
+        return self._read_by_header(line)
+
+    def _read_by_header(self, line: bytes) -> M | Unknown | Invalid:
         try:
             wanted = self._choose(self._header.decode(line))
             if wanted is not None:
                 message: M = _decoder(wanted).decode(line)
                 return message
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        except _REFUSED:
             pass
         return self._read_tolerant(line)
 

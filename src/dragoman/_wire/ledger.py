@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field
+from msgspec.structs import asdict
 
 from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
@@ -24,7 +25,6 @@ from dragoman._wire import note_frames
 from dragoman._wire.event_json import attach
 from dragoman._wire.textblocks import BlockKey, TextBlocks
 
-_ORIGIN: Final[dict[str, ev.Origin]] = {"out": "agent", "in": "client"}
 _STOPPED: Final[dict[str, ev.TurnOutcome]] = {
     "cancelled": "cancelled",
     "closed": "cancelled",
@@ -33,6 +33,9 @@ _STOPPED: Final[dict[str, ev.TurnOutcome]] = {
 }
 """The outcome of a turn that was open when we stopped it, by our reason."""
 
+
+_KILLED: Final = 128
+"""What a shell adds to the number of the signal that ended a command."""
 
 OUTPUT_KEPT: Final = 1 << 20
 """Characters that are kept of the output of an open tool."""
@@ -62,7 +65,7 @@ class Tool(Struct):
 class Book:
     """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
 
-    __slots__ = ("blocks", "checked", "denied", "ended_tools", "facts", "tools", "turn")
+    __slots__ = ("_ended_tools", "blocks", "checked", "denied", "facts", "interrupted", "tools", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
@@ -70,15 +73,27 @@ class Book:
         self.facts: dict[str, Any] | None = None
         """The fields of session.started as they stand, once it was said."""
         self.tools: dict[tuple[str, bool], Tool] = {}
-        self.ended_tools: set[tuple[str, bool]] = set()
-        """Tools that have ended: what is said of them now is late."""
+        self._ended_tools: set[int] = set()
+        """Tools that have ended, the hash of each key: a third of what the key itself takes, for as long as the run
+        lasts."""
         self.checked: dict[str, str | None] = {}
         """Open calls that the agent has shown us, and where it stood: if they are asked for now, that is because all of
         them are."""
         self.denied: set[str] = set()
         """Calls that have not ended and of which a permission was denied. The call itself may be told of later: of a
         subagent's call 2.1.197 of Claude Code shows us the call first."""
+        self.interrupted: set[tuple[str, bool]] = set()
+        """Tools that were open when the client interrupted the turn that is open."""
         self.blocks = TextBlocks()
+
+    def has_ended(self, key: tuple[str, bool]) -> bool:
+        """Whether this tool has ended: what is said of it now is late."""
+        return hash(key) in self._ended_tools
+
+    def end(self, key: tuple[str, bool]) -> None:
+        """The tool has ended."""
+        self.tools.pop(key, None)
+        self._ended_tools.add(hash(key))
 
     def cut_off(self) -> None:
         """The turn is cancelled, and with it what it had begun."""
@@ -112,8 +127,8 @@ class Ledger:
     def __init__(self, *, tools_end_with_turns: bool = False) -> None:
         self.current: str | None = None
         """The session of events that name none."""
-        self.open_turns: set[str | None] = set()
-        """The sessions whose turns are open."""
+        self.open_turns: dict[str | None, None] = {}
+        """The sessions whose turns are open, in the order in which these began: a replay finds the same one first."""
         self.native_type: str | None = None
         """What the frame at hand is called in its dialect, if it turns out to say nothing."""
         self.agent_time: str | None = None
@@ -147,9 +162,13 @@ class Ledger:
         self._books = Books()
         self._out: list[Event] = []
         self._launch = Launch(agent="", dialect="")
+        self._agent = self._dialect = ""
         self._version: str | None = None
         """The CLI's, as it was first told."""
         self._frame: Frame | None = None
+        """The frame at hand, if the agent or the client wrote it."""
+        self._origin: ev.Origin = "dragoman"
+        """Who wrote it."""
         self._at: float | None = None
         self._time: datetime | None = None
         self._seq = 0
@@ -160,37 +179,12 @@ class Ledger:
         """Subagents that have ended."""
         self._usage: Usage | None = None
         self._cost: float | None = None
-        self._rules: dict[type[Event], Callable[[Any], None]] = {
-            ev.AgentReady: self._agent_ready,
-            ev.Error: self._error,
-            ev.SessionStarted: self._session_started,
-            ev.SessionUpdated: self._session_updated,
-            ev.SessionMode: self._session_mode,
-            ev.SessionOptions: self._session_options,
-            ev.SessionCommands: self._session_commands,
-            ev.RateLimit: self._rate_limit,
-            ev.TurnStarted: self._turn_started,
-            ev.TurnEnded: self._turn_ended,
-            ev.Message: self._message,
-            ev.Delta: self._delta,
-            ev.ToolStarted: self._tool_started,
-            ev.ToolUpdated: self._tool_updated,
-            ev.ToolEnded: self._tool_ended,
-            ev.FileChanged: self._file_changed,
-            ev.SubagentStarted: self._subagent_started,
-            ev.SubagentEnded: self._subagent_ended,
-            ev.PermissionRequested: self.ask,
-            ev.QuestionAsked: self.ask,
-            ev.HostCalled: self.ask,
-            ev.PermissionResolved: self._permission_resolved,
-            ev.QuestionAnswered: self._question_answered,
-            ev.HostAnswered: self._host_answered,
-        }
 
     # --- the run -----------------------------------------------------------------------------------------
 
     def begin(self, launch: Launch) -> None:
         self._launch = launch
+        self._agent, self._dialect = launch.agent, launch.dialect
         if launch.started is not None:
             self._at, self._time = 0.0, launch.started
         self._emit(
@@ -210,11 +204,15 @@ class Ledger:
         """What is put from now on is said by `frame`."""
         if frame.t != self._at:
             self._clock(frame.t)
-        self._frame = frame if frame.dir in _ORIGIN else None
         self.frame_named = False
         self.native_type = self.agent_time = None
-        if frame.dir == "in":
+        if frame.dir == "out":
+            self._frame, self._origin = frame, "agent"
+        elif frame.dir == "in":
+            self._frame, self._origin = frame, "client"
             self.heard_client = True
+        else:
+            self._frame = None
 
     def leave(self, t: float | None) -> None:
         """What is put from now on is said by no frame."""
@@ -310,11 +308,48 @@ class Ledger:
         """An event that the frame at hand means."""
         if event.session is None:
             event.session = self.current
-        rule = self._rules.get(type(event))
+        rule = _RULES.get(type(event))
         if rule is None:
             self._emit(event)
         else:
-            rule(event)
+            rule(self, event)
+
+    def delta(
+        self,
+        kind: Literal["text", "thinking", "tool_input"],
+        text: str,
+        message_id: str | None,
+        block: int | None,
+        call_id: str | None,
+        parent: str | None,
+    ) -> str:
+        """Put a delta of the assistant's in the current session. Most of what an agent streams are these, so they are
+        made, booked and stamped in one call (1.0 µs instead of 2.2 by `put`). Returns its text, made whole."""
+        session = self.current
+        book = self._books.get(session) or self._books[session]
+        if kind == "tool_input":
+            text = book.blocks.whole(call_id, kind, text)
+        else:
+            text = book.blocks.grow((parent, message_id, block, kind), text)
+        event = ev.Delta(
+            kind=kind, text=text, message_id=message_id, block=block, call_id=call_id, parent=parent
+        )
+        frame = self._frame
+        if frame is None or self.keeps_lines or self.agent_time is not None:
+            self._emit(event)
+            return text
+        self.frame_named = True
+        self._seq = event.seq = self._seq + 1
+        event.agent = self._agent
+        event.dialect = self._dialect
+        event.session = session
+        event.turn = book.turn
+        event.frame = frame.n
+        event.origin = self._origin
+        event.at = self._at
+        event.time = self._time
+        self._out.append(event)
+        return text
 
     def busy(self, session: str | None = None) -> bool:
         """Whether a session has an open turn; any, if none is named."""
@@ -340,8 +375,7 @@ class Ledger:
         if self.current is None and None in self._books and session not in self._books:
             book = self._books[session] = self._books.pop(None)
             if None in self.open_turns:
-                self.open_turns = (self.open_turns - {None}) | {session}
-            book.blocks.rename(None, session)
+                self.open_turns = {session if name is None else name: None for name in self.open_turns}
             for pending in self.requests.values():
                 pending.session = pending.session or session
             if book.facts is not None:  # it was told of before it had a name
@@ -370,18 +404,26 @@ class Ledger:
         """Whether the call has begun and not ended."""
         return (call_id, replay) in self._of(session).tools
 
-    def tool_known(self, call_id: str, session: str | None = None) -> bool:
+    def tool_known(self, call_id: str, session: str | None = None, *, replay: bool = False) -> bool:
         """Whether the call has begun, ended or not."""
-        book, key = self._of(session), (call_id, False)
-        return key in book.tools or key in book.ended_tools
+        book, key = self._of(session), (call_id, replay)
+        return key in book.tools or book.has_ended(key)
 
     def tool_denied(self, call_id: str) -> bool:
         """Whether a permission that this open call needs was denied."""
         return call_id in self._books[self.current].denied
 
     def tool_asked(self, call_id: str) -> bool:
-        """Whether a permission for this call is being asked."""
-        return any(p.event.call_id == call_id and not p.silent for p in self.requests.values())
+        """Whether a permission for this call, or the question that it is, is being asked."""
+        return any(
+            p.event.call_id == call_id and not p.silent and not isinstance(p.event, ev.HostCalled)
+            for p in self.requests.values()
+        )
+
+    def interrupt(self, session: str | None = None) -> None:
+        """The client has interrupted the turn, and with it the tools that are open."""
+        book = self._of(session)
+        book.interrupted = set(book.tools)
 
     def tool_paths(self, session: str | None, call_id: str | None) -> list[str]:
         """The files that the open call is known to be about."""
@@ -395,7 +437,7 @@ class Ledger:
 
     def discard(self, doomed: Callable[[BlockKey], bool]) -> list[str]:
         """A retry replaces these open blocks: they get no message. Returns the ids of their messages."""
-        return self._books[self.current].blocks.discard(self.current, doomed)
+        return self._books[self.current].blocks.discard(doomed)
 
     def close_text(self) -> None:
         """Something else comes: what was said so far is a message. For agents that send deltas and no more."""
@@ -408,21 +450,22 @@ class Ledger:
         return self._books[self.current if session is None else session]
 
     def _emit(self, event: Event) -> None:
-        self._seq += 1
-        event.seq = self._seq
-        event.agent = self._launch.agent
-        event.dialect = self._launch.dialect
-        if event.session is None:
-            event.session = self.current
+        self._seq = event.seq = self._seq + 1
+        event.agent = self._agent
+        event.dialect = self._dialect
+        session = event.session
+        if session is None:
+            session = event.session = self.current
         if not event.turn:
-            event.turn = self._books[event.session].turn
-        event.at = self._at
-        event.time = self._time
+            event.turn = self._books[session].turn
+        if self._at is not None:
+            event.at = self._at
+            event.time = self._time
         frame = self._frame
         if frame is not None:
             event.frame = frame.n
-            event.origin = _ORIGIN[frame.dir]
-            if event.agent_time is None:
+            event.origin = self._origin
+            if self.agent_time is not None and event.agent_time is None:
                 event.agent_time = self.agent_time
             if not self.frame_named:
                 self.frame_named = True
@@ -503,7 +546,7 @@ class Ledger:
         if event.session not in self.open_turns:
             self._turns += 1
             book.turn = self._turns
-            self.open_turns.add(event.session)
+            self.open_turns[event.session] = None
             self.returned = False
             self._emit(event)
 
@@ -522,7 +565,8 @@ class Ledger:
         if self._tools_end_with_turns:
             self._close_tools(event.session, book)
         self._emit(event)
-        self.open_turns.discard(event.session)
+        book.interrupted = set()
+        self.open_turns.pop(event.session, None)
         self._outcome = event.outcome
         if event.usage is not None:
             self._usage = added(self._usage, event.usage) if self._usage is not None else event.usage
@@ -537,10 +581,14 @@ class Ledger:
         self._emit(event)
 
     def _delta(self, event: ev.Delta) -> None:
-        book = self._books[event.session]
-        book.blocks.grow(event)
-        if event.kind == "tool_output" and (tool := book.tools.get((event.call_id or "", event.replay))):
-            tool.hear(event.text)
+        book, kind = self._books[event.session], event.kind
+        if kind == "tool_input" or kind == "tool_output":
+            event.text = book.blocks.whole(event.call_id, kind, event.text)
+            if kind == "tool_output" and (tool := book.tools.get((event.call_id or "", event.replay))):
+                tool.hear(event.text)
+        else:
+            key = (event.parent, event.message_id, event.block, kind)
+            event.text = book.blocks.grow(key, event.text, event.role, event.replay)
         self._emit(event)
 
     def _close_blocks(self, session: str | None, book: Book) -> None:
@@ -551,7 +599,7 @@ class Ledger:
 
     def _tool_started(self, event: ev.ToolStarted) -> None:
         book, key = self._books[event.session], (event.call_id, event.replay)
-        if key in book.tools or key in book.ended_tools:
+        if key in book.tools or book.has_ended(key):
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -572,7 +620,7 @@ class Ledger:
     def _begin_unannounced(self, book: Book, event: ev.ToolUpdated | ev.ToolEnded) -> None:
         """A tool nobody announced is begun now."""
         key = (event.call_id, event.replay)
-        if key not in book.tools and key not in book.ended_tools:
+        if key not in book.tools and not book.has_ended(key):
             self._tool_started(
                 ev.ToolStarted(
                     call_id=event.call_id,
@@ -587,13 +635,13 @@ class Ledger:
     def _tool_updated(self, event: ev.ToolUpdated) -> None:
         book = self._books[event.session]
         self._begin_unannounced(book, event)
-        event.late = (event.call_id, event.replay) in book.ended_tools
+        event.late = book.has_ended((event.call_id, event.replay))
         self._emit(event)
 
     def _tool_ended(self, event: ev.ToolEnded) -> None:
         book, key = self._books[event.session], (event.call_id, event.replay)
         self._begin_unannounced(book, event)
-        if key in book.ended_tools:
+        if book.has_ended(key):
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -610,18 +658,18 @@ class Ledger:
         if event.status == "failed" and event.call_id in book.denied:
             # Agents that have no word for it say that it failed, and claude-agent-acp 0.75.0 with an exit code.
             event.status, event.exit_code = "declined", None
-        del book.tools[key]
-        book.ended_tools.add(key)
+        elif event.status == "failed" and key in book.interrupted and _is_cut(event.exit_code):
+            event.status = "cancelled"
+        book.end(key)
         book.checked.pop(event.call_id, None)
         book.denied.discard(event.call_id)
         self._emit(event)
 
     def _close_tools(self, session: str | None, book: Book) -> None:
         """End the tools that the agent left open."""
-        left, book.tools = book.tools, {}
         denied, book.denied = book.denied, set()
-        book.ended_tools.update(left)
-        for (call_id, replay), tool in left.items():
+        for (call_id, replay), tool in list(book.tools.items()):
+            book.end((call_id, replay))
             self._emit(
                 ev.ToolEnded(
                     call_id=call_id,
@@ -742,7 +790,7 @@ class Ledger:
         call_id = pending.event.call_id
         if call_id is not None:
             book = self._books[pending.session]
-            if event.outcome == "denied" and (call_id, False) not in book.ended_tools:
+            if event.outcome == "denied" and not book.has_ended((call_id, False)):
                 book.denied.add(call_id)
             elif event.outcome == "allowed":
                 book.denied.discard(call_id)
@@ -782,6 +830,12 @@ class Ledger:
                 self.put(_closing(pending.event, unheard, refused))
 
 
+def _is_cut(exit_code: int | None) -> bool:
+    """Whether a tool that failed when it was interrupted did so for that: a command that ended by itself has an exit code
+    of its own. That of one that was killed is beyond 128 (claude 2.1.150: 137)."""
+    return exit_code is None or exit_code > _KILLED
+
+
 def _closing(request: Request, answered: bool, refused: bool) -> Event:
     """The answer to a request whose turn is over: `answered` if one was given that the stream does not show."""
     id = request.request_id
@@ -800,6 +854,35 @@ def _closing(request: Request, answered: bool, refused: bool) -> Event:
     return ev.PermissionResolved(request_id=id, outcome="cancelled", by="agent", synthesized=True)
 
 
+_RULES: Final[dict[type[Event], Callable[[Ledger, Any], None]]] = {
+    ev.AgentReady: Ledger._agent_ready,
+    ev.Error: Ledger._error,
+    ev.SessionStarted: Ledger._session_started,
+    ev.SessionUpdated: Ledger._session_updated,
+    ev.SessionMode: Ledger._session_mode,
+    ev.SessionOptions: Ledger._session_options,
+    ev.SessionCommands: Ledger._session_commands,
+    ev.RateLimit: Ledger._rate_limit,
+    ev.TurnStarted: Ledger._turn_started,
+    ev.TurnEnded: Ledger._turn_ended,
+    ev.Message: Ledger._message,
+    ev.Delta: Ledger._delta,
+    ev.ToolStarted: Ledger._tool_started,
+    ev.ToolUpdated: Ledger._tool_updated,
+    ev.ToolEnded: Ledger._tool_ended,
+    ev.FileChanged: Ledger._file_changed,
+    ev.SubagentStarted: Ledger._subagent_started,
+    ev.SubagentEnded: Ledger._subagent_ended,
+    ev.PermissionRequested: Ledger.ask,
+    ev.QuestionAsked: Ledger.ask,
+    ev.HostCalled: Ledger.ask,
+    ev.PermissionResolved: Ledger._permission_resolved,
+    ev.QuestionAnswered: Ledger._question_answered,
+    ev.HostAnswered: Ledger._host_answered,
+}
+"""What is done about an event; nothing but its stamp about all others."""
+
+
 _SESSION_FACTS = tuple(
     name for name in ev.SessionFields.__struct_fields__ if name not in Event.__struct_fields__
 )
@@ -812,5 +895,9 @@ _AGENT_FACTS = tuple(
 
 def _facts_of(event: Event, names: Iterable[str]) -> dict[str, Any]:
     """Those of its fields that say something."""
-    values = {name: getattr(event, name) for name in names}
-    return {name: value for name, value in values.items() if value is not None and value not in ([], {})}
+    values = asdict(event)
+    return {
+        name: value
+        for name in names
+        if (value := values[name]) is not None and (value or not isinstance(value, (list, dict)))
+    }

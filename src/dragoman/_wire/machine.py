@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, ClassVar
 
-from msgspec import Struct, field, structs
+from msgspec import Struct, structs
 
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Command, Compact, Prompt
@@ -25,6 +25,7 @@ from dragoman._wire.ledger import Ledger
 from dragoman._wire.redacted_lines import RedactedLines
 from dragoman._wire.redaction import Redactor
 
+_STRANGERS = frozenset((Invalid, Unknown))
 STDERR_TAIL_LINES = 20
 STDERR_TAIL_BYTES = 8_000
 
@@ -50,7 +51,7 @@ class Output(Struct, gc=False):
     """What a machine has to say: events for us, lines for the agent (answers owed at once)."""
 
     events: Sequence[Event] = ()
-    lines: list[bytes] = field(default_factory=list)
+    lines: Sequence[bytes] = ()
 
 
 class Machine(ABC):
@@ -109,8 +110,9 @@ class Machine(ABC):
         """One line of traffic, of either direction."""
         ledger = self.ledger
         ledger.enter(frame)
+        said = frame.dir == "out"
         try:
-            if frame.dir == "out":
+            if said:
                 self.on_out(frame.line)
             elif frame.dir == "in":
                 self.on_in(frame.line)
@@ -123,14 +125,14 @@ class Machine(ABC):
             if self.strict:
                 raise
             ledger.put(NativeInvalid(reason=f"not understood: {type(error).__name__}: {error}"))
-        if frame.dir == "out":
+        if said:
             if not ledger.frame_named:
                 ledger.name_frame()
             if self._held:
                 self._release()
         elif self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
             self._turn_of[prompt.id or ""] = ledger.turn(prompt.session)
-        return self._output()
+        return self._output() if self._answers else Output(ledger.take())
 
     def _note(self, line: bytes) -> None:
         note = note_frames.read(line)
@@ -234,12 +236,15 @@ class Machine(ABC):
 
     def on_out(self, line: bytes) -> None:
         """A line the agent wrote."""
-        ledger = self.ledger
-        if not line or line.isspace():
-            ledger.native_type = "blank"
+        if line.isspace() or not line:
+            self.ledger.native_type = "blank"
             return
         for message in self.read(line):
-            self.take(message)
+            if type(message) in _STRANGERS:
+                self.take(message)
+            else:
+                self.on_message(message)
+        ledger = self.ledger
         if not ledger.frame_named and ledger.native_type is None:
             ledger.native_type = self.name_of(line)
 

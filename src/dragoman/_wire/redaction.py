@@ -7,7 +7,7 @@ and a line stays a line.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote
@@ -17,6 +17,7 @@ from msgspec import structs
 
 from dragoman._model.frames import Launch
 from dragoman._wire import secret_forms, secret_names
+from dragoman._wire.plain_words import PlainWords, are_ids, unescaped
 from dragoman._wire.secret_forms import Span
 
 REDACTED: Final = b"[redacted]"
@@ -33,10 +34,8 @@ SHORTEST: Final = 8
 FEW: Final = 4
 """Characters of a known secret that may be the beginning of something else."""
 
-MOST_WORDS: Final = 10_000
-LONGEST_WORD: Final = 40
 MOST_HINTS: Final = 16
-"""Words that are remembered as plain."""
+"""Words that are looked for in a line, before all of it is looked at."""
 
 
 def is_secret_name(name: str) -> bool:
@@ -62,7 +61,10 @@ class Redactor:
         forms = {form for word in words if len(word) >= SHORTEST for form in _forms(word)}
         self._known = sorted(forms, key=lambda form: (-len(form), form))
         self._numbers = [form for form in self._known if _is_number(form)]
-        self._plain: set[bytes] = set()
+        self._beginnings = {form[:FEW] for form in self._known}
+        self._is_simple = not any(b'"' in form for form in self._known)
+        """None of those that are known goes beyond a text of JSON."""
+        self._words = PlainWords()
 
     def line(self, line: bytes) -> bytes:
         """The line without its secrets; the very same if there are none."""
@@ -104,6 +106,24 @@ class Redactor:
         """The same for how a run began."""
         return structs.replace(launch, argv=self.value(launch.argv), config=self.value(launch.config))
 
+    def is_plain(self, line: bytes) -> bool:
+        """Whether nothing in a line has to do with a secret."""
+        return not self._hints(line)
+
+    def are_plain(self, before: bytes, texts: Sequence[bytes], ids: Sequence[bytes]) -> bool:
+        """Whether the pieces of a text, `before` already written, and the ids that their lines end with have nothing to do
+        with a secret: each alone, and all of the text so far. One look at many of them; if in doubt, it says no."""
+        written, names = b"".join(texts), b"".join(ids)
+        return (
+            self._is_simple
+            and not any(
+                begun in written or begun in before + unescaped(written) for begun in self._beginnings
+            )
+            and not any(secret in names for secret in self._known)
+            and are_ids(ids)
+            and self._words.are_all(before, texts)
+        )
+
     def found(self, text: bytes, goes_on: bool = False) -> list[Span]:
         """Where the secrets are, in order, apart from each other. With `goes_on` also what reaches the end of the
         text and may become one."""
@@ -118,7 +138,7 @@ class Redactor:
         known, written = spans, text
         spans = []
         text = secret_forms.opened(text)
-        signs = set(self._signs(text))
+        signs = self._words.signs(text)
         if forms := secret_forms.forms_in(text, signs):
             spans += secret_forms.spans(text, forms, goes_on)
         if secret_forms.KEY_BLOCK in text:
@@ -131,25 +151,9 @@ class Redactor:
 
     def _hints(self, line: bytes) -> list[bytes]:
         """What in the line says that there may be secrets; they are in texts that have some of it, or beside them."""
-        hints = self._signs(secret_forms.opened(line)) + secret_forms.parts_in(line)
+        hints = self._words.signs(secret_forms.opened(line)) + secret_forms.parts_in(line)
         hints += [secret for secret in self._known if secret in line]
         return list(set(hints)) if len(set(hints)) <= MOST_HINTS else [b""]
-
-    def _signs(self, text: bytes) -> list[bytes]:
-        """The words that may have to do with a secret. Most words come again and again, and are remembered as plain:
-        that is what makes it fast."""
-        plain = self._plain
-        signs = [word for word in secret_forms.words_of(text) if word not in plain and self._is_sign(word)]
-        if len(plain) > MOST_WORDS:
-            plain.clear()
-        return signs
-
-    def _is_sign(self, word: bytes) -> bool:
-        if secret_forms.is_sign(word) or secret_names.is_sign(word):
-            return True
-        if len(word) <= LONGEST_WORD:
-            self._plain.add(word)
-        return False
 
     # --- JSON ----------------------------------------------------------------------------------------------
 

@@ -294,7 +294,8 @@ for _heads, _body, _least in _RUNS:
 for _signs, _other in _OTHERS:
     _enter(_signs, _other)
 
-_WORDS_ONLY: Final = bytes(c if (chr(c).isalnum() and c < 128) or c in b"_-" else 32 for c in range(256))
+WORDS_ONLY: Final = bytes(c if (chr(c).isalnum() and c < 128) or c in b"_-" else 32 for c in range(256))
+"""A table for `translate`: the letters that words are made of, and blanks for all else."""
 _COLOUR: Final = re.compile(rb"(?:\x1b|\\{1,4}(?:u001[bB]|x1[bB]|033|e))\[[0-9;]{0,20}m")
 _SIGN: Final = re.compile(rb"%(?:0[aAdD]|2[026]|3[aAdDbB])|\\{1,4}u00(?:0[aAdD]|2[026]|3[aAdDcCeEbB])")
 
@@ -323,12 +324,17 @@ def _sign(match: re.Match[bytes]) -> bytes:
 
 def words_of(text: bytes) -> list[bytes]:
     """The words in a text that is `opened`."""
-    return text.translate(_WORDS_ONLY).split()
+    return text.translate(WORDS_ONLY).split()
 
 
 def is_sign(word: bytes) -> bool:
     """Whether a word makes some form worth a try."""
     return word[:3] in _BY_START or word in _BY_WORD or word[:7] in _BY_START or word[:4] in _BY_START
+
+
+def starts() -> list[bytes]:
+    """How words begin that make a form worth a try: no two bytes are one."""
+    return [*_BY_START, *_BY_WORD]
 
 
 def forms_in(text: bytes, signs: Iterable[bytes]) -> list[_Form]:

@@ -145,6 +145,11 @@ def is_sign(word: bytes) -> bool:
     return word[-4:] in _LAST_FOUR or word in _WHOLE
 
 
+def endings() -> frozenset[bytes]:
+    """The last four bytes of words that may be."""
+    return _LAST_FOUR | {word[-4:] for word in _WHOLE}
+
+
 def spans(text: bytes, goes_on: bool = False) -> Iterator[Span]:
     """Where the values are that stand beside names of secrets."""
     for match in _NAME.finditer(text.lower()):

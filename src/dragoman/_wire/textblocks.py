@@ -1,8 +1,8 @@
 """Blocks of text that grow by deltas: the open ones and their text so far, for the ledger; and texts that an agent
 repeats, made into deltas. Halves of characters in between are kept in both until the other half comes."""
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from dragoman._model.content import text_of
 from dragoman._model.events import Delta, DeltaKind, Event, Message, Role
@@ -12,33 +12,28 @@ from dragoman._wire.jsontext import repaired_text
 class Halves:
     """First halves of characters (high surrogates), by the text that they end, until the second half comes."""
 
-    __slots__ = ("_waiting",)
+    __slots__ = ("waiting",)
 
     def __init__(self) -> None:
-        self._waiting: dict[object, str] = {}
+        self.waiting: dict[object, str] = {}
 
     def join(self, key: object, text: str) -> str:
         """`text` behind the half that waits for it, without a half at its end: that one waits for more."""
-        if self._waiting:
-            text = self._waiting.pop(key, "") + text
+        if self.waiting:
+            text = self.waiting.pop(key, "") + text
         if text.isascii():
             return text
         if _ends_in_half(text):
-            self._waiting[key] = text[-1]
+            self.waiting[key] = text[-1]
         return settled(text)
 
     def waits(self, key: object) -> bool:
         """Whether a half waits for the rest of this text."""
-        return key in self._waiting
+        return key in self.waiting
 
     def drop(self, key: object) -> bool:
         """Forget the half that waits; whether there was one."""
-        return self._waiting.pop(key, None) is not None
-
-    def rename(self, old: object, new: object) -> None:
-        """The text that was known as `old` is `new` from now on."""
-        if old in self._waiting:
-            self._waiting[new] = self._waiting.pop(old)
+        return self.waiting.pop(key, None) is not None
 
 
 def settled(text: str) -> str:
@@ -56,13 +51,13 @@ def _ends_in_half(text: str) -> bool:
 
 
 class BlockKey(NamedTuple):
-    """What makes two deltas parts of one block."""
+    """What makes two deltas of a session parts of one block. Where a block is only looked up, the same values are a
+    plain tuple, which is made five times as fast."""
 
-    session: str | None
     parent: str | None
     message_id: str | None
     block: int | None
-    kind: Literal["text", "thinking", "plan"]
+    kind: str
 
 
 class OpenBlock:
@@ -77,60 +72,83 @@ class OpenBlock:
 
 
 class TextBlocks:
-    """All open blocks of a run, in the order in which they began."""
+    """The open blocks of a session, in the order in which they began."""
 
     def __init__(self) -> None:
-        self._open: dict[BlockKey, OpenBlock] = {}
+        self._open: dict[tuple[str | None, str | None, int | None, str], OpenBlock] = {}
+        """By the values of a BlockKey."""
         self._halves = Halves()
         """By block or, for a tool's text, by call."""
 
-    def grow(self, delta: Delta) -> None:
-        """Take in a delta. Its text is made whole first: a trailing high surrogate waits for the next one."""
-        if delta.kind == "tool_input" or delta.kind == "tool_output":
-            delta.text = self._halves.join((delta.session, delta.call_id, delta.kind), delta.text)
-            return
-        key = BlockKey(delta.session, delta.parent, delta.message_id, delta.block, delta.kind)
-        delta.text = self._halves.join(key, delta.text)
+    def grow(
+        self,
+        key: tuple[str | None, str | None, int | None, DeltaKind],
+        text: str,
+        role: Role = "assistant",
+        replay: bool = False,
+    ) -> str:
+        """A piece of a block. Returns its text, made whole: a trailing high surrogate waits for the next piece."""
+        if self._halves.waiting or not text.isascii():
+            text = self._halves.join(key, text)
         block = self._open.get(key)
         if block is None:
-            block = self._open[key] = OpenBlock(delta.role, delta.replay)
-        block.parts.append(delta.text)
+            block = self._open[key] = OpenBlock(role, replay)
+        block.parts.append(text)
+        return text
 
-    def close(self, message: Message) -> list[Delta | Message]:
+    def whole(self, call_id: str | None, kind: DeltaKind, text: str) -> str:
+        """A piece of a tool's input or output, made whole likewise. No message comes of these."""
+        return self._halves.join((call_id, kind), text)
+
+    def close(self, message: Message) -> Sequence[Delta | Message]:
         """The block's message has come. Where it says something else than the deltas did, what they amount to
         is a message of its own, which this one replaces."""
+        if not self._open:
+            return ()
         # Whether text is commentary or an error is often known only when it is whole.
         kind = message.kind if message.kind == "thinking" or message.kind == "plan" else "text"
-        key = BlockKey(message.session, message.parent, message.message_id, message.block, kind)
+        key = BlockKey(message.parent, message.message_id, message.block, kind)
         block = self._open.get(key)
         if block is None:
-            return []
+            return ()
         text = message.text if message.text is not None else text_of(message.blocks)
         if "".join(block.parts) != text or self._halves.waits(key):
-            events = self._closing(key)
+            events = self._closing(key, message.session)
             last = events[-1]
             return events[:-1] if isinstance(last, Message) and last.text == text else events
         del self._open[key]
-        return []
+        return ()
 
-    def discard(self, session: str | None, doomed: Callable[[BlockKey], bool]) -> list[str]:
+    def discard(self, doomed: Callable[[BlockKey], bool]) -> list[str]:
         """Forget open blocks; the ids of the messages they were of. One without an id cannot be named, so it
         stays."""
-        found = {key: key.message_id for key in self._open if key.session == session and doomed(key)}
+        if not self._open:
+            return []
+        found = {key: key.message_id for key in self._keys() if doomed(key)}
         named = {key: id for key, id in found.items() if id is not None}
         for key in named:
             del self._open[key]
             self._halves.drop(key)
         return list(dict.fromkeys(named.values()))
 
-    def finish(self, session: str | None) -> list[Delta | Message]:
-        """The messages that the open blocks of a session amount to."""
-        return [event for key in list(self._open) if key.session == session for event in self._closing(key)]
+    def finish(self, session: str | None) -> Sequence[Delta | Message]:
+        """The messages that the open blocks amount to, in the session as it is called now."""
+        if not self._open:
+            return ()
+        return [event for key in self._keys() for event in self._closing(key, session)]
 
-    def _closing(self, key: BlockKey) -> list[Delta | Message]:
+    def _keys(self) -> list[BlockKey]:
+        return [BlockKey(*key) for key in self._open]
+
+    def _closing(self, key: BlockKey, session: str | None) -> list[Delta | Message]:
         """The message that an open block amounts to, after the half of a character that was left of it."""
         block = self._open.pop(key)
-        place: dict[str, Any] = {**key._asdict(), "role": block.role, "replay": block.replay}
+        place: dict[str, Any] = {
+            **key._asdict(),
+            "session": session,
+            "role": block.role,
+            "replay": block.replay,
+        }
         place["synthesized"] = True
         events: list[Delta | Message] = []
         if self._halves.drop(key):
@@ -138,13 +156,6 @@ class TextBlocks:
             events.append(Delta(text="\ufffd", **place))
         events.append(Message(text="".join(block.parts), **place))
         return events
-
-    def rename(self, old: str | None, new: str) -> None:
-        """A session that had no name, or another one, is called `new` from now on."""
-        for key in [key for key in self._open if key.session == old]:
-            renamed = key._replace(session=new)
-            self._open[renamed] = self._open.pop(key)
-            self._halves.rename(key, renamed)
 
 
 # --- texts that are repeated -------------------------------------------------------------------------------
@@ -160,18 +171,18 @@ class Growing:
 
     def __init__(self, put: Callable[[Event], None]) -> None:
         self._put = put
-        self._put_texts: dict[TextKey, str] = {}
-        """The deltas of each text so far, in one."""
+        self._put_texts: dict[TextKey, list[str]] = {}
+        """The deltas of each text so far; they are joined when the text is whole, not with each that comes."""
         self._halves = Halves()
 
     def whole(self, delta: Delta) -> None:
         """Put the new part of `delta.text`, the whole text so far. A text that was rewritten starts over."""
         key = (delta.message_id, delta.block)
-        text, told = settled(delta.text), self._put_texts.get(key)
+        text, told = settled(delta.text), self._told(self._put_texts.get(key))
         if told is not None and not text.startswith(told):
             self._give_up(told, delta.message_id, delta.block, delta.kind)
             told = None
-        self._put_texts[key] = text
+        self._put_texts[key] = [text]
         if told is None or text != told:
             delta.text = text[len(told or "") :]
             self._put(delta)
@@ -180,13 +191,13 @@ class Growing:
         """Put `delta`, whose text is new."""
         key = (delta.message_id, delta.block)
         delta.text = self._halves.join(key, delta.text)
-        self._put_texts[key] = self._put_texts.get(key, "") + delta.text
+        self._put_texts.setdefault(key, []).append(delta.text)
         self._put(delta)
 
     def finish(self, message: Message) -> None:
         """Put the complete text, after a last delta with what no delta had yet."""
         key = (message.message_id, message.block)
-        told = self._put_texts.pop(key, None)
+        told = self._told(self._put_texts.pop(key, None))
         self._halves.drop(key)
         message.text = repaired_text(message.text or "")
         kind: DeltaKind = "thinking" if message.kind == "thinking" else "text"
@@ -196,6 +207,10 @@ class Growing:
             rest = message.text[len(told) :]
             self._put(Delta(kind=kind, text=rest, message_id=message.message_id, block=message.block))
         self._put(message)
+
+    @staticmethod
+    def _told(deltas: list[str] | None) -> str | None:
+        return None if deltas is None else "".join(deltas)
 
     def forget(self) -> None:
         """The turn is over; texts that were not finished were closed with it."""

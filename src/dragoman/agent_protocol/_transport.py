@@ -62,7 +62,7 @@ class StdioTransport:
     async def start(self) -> AsyncIterator[str]:
         """Its lines that begin with `{`. Raises AgentError: processSpawnFailed if it does not start, processExitError
         with the end of its stderr if it exits with anything but 0."""
-        child = self._spawn()
+        child = await self._spawn()
         said, lines = anyio.create_memory_object_stream[str](float("inf"))
         errors: list[bytes] = []
 
@@ -93,20 +93,24 @@ class StdioTransport:
         if self._work is not None:
             await self._work.stop()
 
-    def _spawn(self) -> Child:
+    async def _spawn(self) -> Child:
         seen = environment(
             SessionConfig(agent=self.executable, env=self.environment), ("CLAUDE_", "CODEX_", *MODEL_KEYS)
         )
-        program = shutil.which(self.executable, path=seen.get("PATH", os.defpath)) or self.executable
+        program = _program(self.executable, seen.get("PATH", os.defpath))
         try:
-            return spawn(
-                [os.path.abspath(program), *self.args],
+            return await spawn(
+                [program, *self.args],
                 agent=self.executable,
                 cwd=self.working_directory,
                 env=seen,
             )
         except SpawnFailed as error:
             raise agent_error(error) from error
+
+
+def _program(name: str, path: str) -> str:
+    return os.path.abspath(shutil.which(name, path=path) or name)
 
 
 async def _listen(child: Child, take: Callable[[str], None], errors: list[bytes]) -> None:

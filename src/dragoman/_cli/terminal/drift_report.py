@@ -19,7 +19,8 @@ _TITLES: Final = {
 def lines(report: Report) -> Iterator[str]:
     """What a report says, line by line."""
     if report.error is not None:
-        yield f"{report.source or report.agent}: {report.error}"
+        # What is wrong with a file is said with its name already.
+        yield report.error if report.source else f"{report.agent}: {report.error}"
         return
     yield f"{report.source + ': ' if report.source else ''}{heading(report)}"
     for finding in report.new:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from dragoman._model import events as ev
 from dragoman._model import patches
+from dragoman._model.content import DiffBlock
 from dragoman._wire import fields
 
 _OPERATIONS: Final[dict[str | None, Any]] = {
@@ -16,15 +17,22 @@ _OPERATIONS: Final[dict[str | None, Any]] = {
 }
 
 
-def changes_in(content: list[Any], call_id: str) -> list[ev.FileChanged]:
-    """The file changes in a tool's `content`, of its items of type diff."""
-    diffs = (item for item in content if fields.value(item, "type") == "diff")
-    return [change for diff in diffs for change in _changes(diff, call_id)]
+def changes_in(diffs: list[tuple[dict[str, Any], DiffBlock]], call_id: str) -> list[ev.FileChanged]:
+    """The file changes that the diffs in a tool's `content` show: each as it came, and as a block."""
+    changes: list[ev.FileChanged] = []
+    for native, block in diffs:
+        if block.path is not None:
+            changes.append(_from_texts(native, block, block.path, call_id))
+        if "changes" in native:
+            changes += _listed(native, block.patch, call_id)
+    return changes
 
 
 def in_full(said: list[ev.FileChanged], known: list[ev.FileChanged]) -> list[ev.FileChanged]:
     """The changes in `said`, each replaced by the one in `known` of which it is only a part: OpenCode shows
     whole files in its permission request, and only the replaced words when the tool is done."""
+    if not known:
+        return said
     return [next((old for old in known if _is_part(new, old)), new) for new in said]
 
 
@@ -34,11 +42,8 @@ def _is_part(new: ev.FileChanged, old: ev.FileChanged) -> bool:
     return new.before in old.before and (new.after or "") in (old.after or "")
 
 
-def _changes(diff: dict[str, Any], call_id: str) -> Iterator[ev.FileChanged]:
-    path = fields.text(diff, "path")
-    if path is not None:
-        yield _from_texts(diff, path, call_id)
-    patch = fields.text(fields.mapping(diff, "patch"), "text")
+def _listed(diff: dict[str, Any], patch: str | None, call_id: str) -> Iterator[ev.FileChanged]:
+    """The changes that `changes` lists, each with its part of the patch."""
     listed = fields.mappings(diff, "changes")
     for item in listed:
         now, before = fields.text(item, "path"), fields.text(item, "oldPath")
@@ -54,21 +59,15 @@ def _changes(diff: dict[str, Any], call_id: str) -> Iterator[ev.FileChanged]:
             )
 
 
-def _from_texts(diff: dict[str, Any], path: str, call_id: str) -> ev.FileChanged:
+def _from_texts(native: dict[str, Any], diff: DiffBlock, path: str, call_id: str) -> ev.FileChanged:
     """The change that `oldText` and `newText` show. A new file has no old text, or (gemini, copilot,
     opencode) an empty one."""
-    before, after = fields.text(diff, "oldText"), fields.text(diff, "newText")
-    kind = fields.text(fields.mapping(diff, "_meta"), "kind")
-    change: Any = _OPERATIONS.get(kind) or ("modified" if before else "created")
-    old = before if change != "created" else None
-    new = after if change != "deleted" else None
+    kind = fields.text(native["_meta"], "kind") if "_meta" in native else None
+    change: Any = _OPERATIONS.get(kind) or ("modified" if diff.before else "created")
+    old = diff.before if change != "created" else None
+    new = diff.after if change != "deleted" else None
     return ev.FileChanged(
-        path=path,
-        change=change,
-        diff=patches.between(path, old, new),
-        before=old,
-        after=new,
-        call_id=call_id,
+        path=path, change=change, diff=patches.between(path, old, new), before=old, after=new, call_id=call_id
     )
 
 

@@ -19,7 +19,7 @@ class Connection:
 
     def __init__(self, ledger: Ledger) -> None:
         self.agreement = Agreement()
-        self.peer = Peer()
+        self.peer = Peer(types={m.UPDATE: m.UpdateParams})
         self.sessions: dict[str, Session] = {}
         self.first: str | None = None
         """The session that is meant where none is named."""
@@ -58,14 +58,14 @@ class Connection:
 
     # --- updates -----------------------------------------------------------------------------------------
 
-    def update(self, id: str | None, update: m.Update) -> None:
-        """Take in a session/update. While the agent is about to name a session, updates of an unknown one are
-        kept."""
+    def update(self, id: str | None, update: m.Update) -> Session | None:
+        """Take in a session/update of a session that has not started, or that is not named. While the agent is about
+        to name a session, updates of an unknown one are kept. Returns the session, if it is known."""
         id = id or self.first
         if id is None or (id not in self.sessions and self._naming()):
             self._early.append((id or "", update))
-        else:
-            self._tell(id, update)
+            return None
+        return self._tell(id, update)
 
     def deliver(self, id: str | None = None) -> None:
         """Take in the updates that were kept because their session was unknown (copilot sends its commands
@@ -78,11 +78,12 @@ class Connection:
             elif owner:
                 self._tell(owner, update)
 
-    def _tell(self, id: str, update: m.Update) -> None:
+    def _tell(self, id: str, update: m.Update) -> Session:
         session = self.enter(id)
         if not session.started and not self.loading(id):
             session.ensure_started()
         session.update(update)
+        return session
 
     def _naming(self) -> bool:
         """Whether some session is about to be named."""

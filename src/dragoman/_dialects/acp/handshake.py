@@ -18,6 +18,7 @@ from dragoman._wire.machine import StartOptions
 
 _LATE_HISTORY: Final = frozenset(("gemini-cli",))
 """By the name in initialize. Gemini CLI 0.61.0 answers session/load after the first piece of history."""
+_NOT_THERE: Final = "the session is not there"
 
 
 class Handshake:
@@ -136,11 +137,16 @@ class Handshake:
             self._release(session.id)
 
     def on_blank(self, session: Session) -> None:
-        """A session that was to be gone on with has no history: it is not the one that was asked for."""
-        session.lost_kind = "sessionNotFound"
-        blank = RpcError(message=f"{session.id} came back without its history")
-        session.lost_reason = self._fail(blank, "the session is not there", session.lost_kind)
+        """The first session has no history: the prompts that wait for it have an end."""
+        self._fail(self.lose(session), _NOT_THERE, session.lost_kind)
         self._release(session.id)
+
+    def lose(self, session: Session) -> RpcError:
+        """A session that was to be gone on with has no history: it is not the one that was asked for, and takes no
+        prompts."""
+        blank = RpcError(message=f"{session.id} came back without its history")
+        session.lost_kind, session.lost_reason = "sessionNotFound", f"{_NOT_THERE}: {blank.message}"
+        return blank
 
     # --- giving up ---------------------------------------------------------------------------------------
 
@@ -155,9 +161,8 @@ class Handshake:
         """Put an error and a failed turn, so that prompts that wait have an end. Returns the reason in
         words."""
         info = t.error_info(error)
-        info.kind = kind or info.kind
-        if error.code == t.AUTH_REQUIRED:
-            info.message = self._how_to_sign_in(error)
+        said = self._how_to_sign_in(error) if error.code == t.AUTH_REQUIRED else info.message
+        info = ev.ErrorInfo(message=said, code=info.code, kind=kind or info.kind)
         self._ledger.put(ev.Error(message=info.message, code=info.code, scope="session", kind=info.kind))
         self._ledger.put(ev.TurnEnded(outcome="failed", reason=what, error=info, synthesized=True))
         return f"{what}: {info.message}"

@@ -82,6 +82,14 @@ class Acp(Machine):
         self._handshake = Handshake(self.ledger, self._connection, self.owe, self._fail_held)
         self._later: list[c.Command] = []
         """Sessions to open once initialize is answered, and settings of the first one once it is there."""
+        self._readers: dict[type, Callable[[Any], None]] = {
+            m.UpdateParams: self._update,
+            Notification: self._on_notification,
+            Response: self._on_answer,
+            Request: self._on_request,
+        }
+        self._half_open: dict[str, tuple[Response, str]] = {}
+        """Answers that opened sessions whose history is not complete, by session: it may turn out that they have none."""
         self._answers_to: dict[str, Callable[[Response, str], None]] = {
             "initialize": self._on_initialized,
             **dict.fromkeys(OPENINGS, self._on_opened),
@@ -110,23 +118,20 @@ class Acp(Machine):
         return opening.can_add_directories(agreement) if agreement.settled else None
 
     def read(self, line: bytes) -> Iterable[Any]:
-        """Updates have a typed road of their own: they are nearly all there is."""
-        update = m.read_update(line)
-        return (update,) if update is not None else self._connection.peer.receive(line)
+        return self._connection.peer.receive(line)
 
     def on_out(self, line: bytes) -> None:
+        """Updates have a road of their own, as short as it can be: they are nearly all there is, and what a chunk costs
+        beyond its decoding and its event are the calls between the two."""
         self._connection.leave()
-        super().on_out(line)
+        update = m.read_update(line)
+        if update is not None:
+            self._update(update)
+        else:
+            super().on_out(line)
 
     def on_message(self, message: m.UpdateParams | Incoming) -> None:
-        if isinstance(message, m.UpdateParams):
-            self._update(message)
-        elif isinstance(message, Response):
-            self._on_answer(message)
-        elif isinstance(message, Request):
-            self._on_request(message)
-        elif isinstance(message, Notification):
-            self._on_notification(message)
+        self._readers[type(message)](message)
 
     def on_in(self, line: bytes) -> None:
         self._connection.leave()
@@ -147,21 +152,37 @@ class Acp(Machine):
     # --- what either side says ---------------------------------------------------------------------------
 
     def _update(self, params: m.UpdateParams) -> None:
-        assert params.update is not None  # see read_update
-        self.ledger.native_type = f"{m.UPDATE}/{params.update.__struct_config__.tag}"
-        self._connection.update(params.sessionId, params.update)
-        session = self._connection.sessions.get(params.sessionId or "")
-        if session is not None and session.is_blank and session.lost_reason is None:
+        update = params.update
+        assert update is not None  # see read_update and update_of
+        ledger, connection = self.ledger, self._connection
+        ledger.native_type = m.NAMES[type(update)]
+        session = connection.sessions.get(params.sessionId or "")
+        if session is not None and session.started:
+            ledger.current = session.id
+            session.update(update)
+        else:
+            session = connection.update(params.sessionId, update)
+        if session is None or session.catching_up:
+            return
+        if session.id in self._half_open:
+            answer, id = self._half_open.pop(session.id)
+            if session.is_blank:
+                answer = structs.replace(answer, error=self._handshake.lose(session))
+            self._end_command(answer, id, {"sessionId": session.id})
+        elif session.is_blank and session.lost_reason is None:
             self._handshake.on_blank(session)
 
     def _on_request(self, request: Request) -> None:
+        if request.method == m.UPDATE:  # it wants no answer, whatever its id says
+            self.take(m.update_of(request.params))
+            return
         id = fields.text(request.params, "sessionId") or self._connection.first
         session = self._connection.enter(id) if id is not None else None
         self._owe(self._requests.on_request(request, session, self.options.offers))
 
     def _on_notification(self, item: Notification) -> None:
         self.ledger.native_type = item.method
-        if item.method == m.UPDATE:  # one of a batch
+        if item.method == m.UPDATE:
             self.take(m.update_of(item.params))
         elif item.method == "$/cancel_request":
             self._owe(self._requests.on_cancel(fields.value(item.params, "requestId")))
@@ -181,7 +202,7 @@ class Acp(Machine):
         if session_id is None:
             return
         if request.method in ("session/load", "session/resume"):
-            self._connection.enter(session_id).begin_replay(request.method, wanted=id == opening.OPEN)
+            self._connection.enter(session_id).begin_replay(request.method)
         elif request.method == "session/prompt":
             prompt = params.get("prompt", params.get("content"))
             self._connection.enter(session_id).on_prompt(id, prompt)
@@ -261,7 +282,10 @@ class Acp(Machine):
             session.begin_replay(answer.method)
         session.open(params, answer.result, resumed=resumed)
         if id != opening.OPEN and answer.method is not None:
-            self._end_command(answer, id, {"sessionId": session_id})
+            if session.catching_up:
+                self._half_open[session_id] = answer, id
+            else:
+                self._end_command(answer, id, {"sessionId": session_id})
         self._handshake.set_up(session)
         self._catch_up()
         connection.deliver(session_id)

@@ -100,6 +100,8 @@ class Requests:
         asked = self._find(id)
         if asked is None:
             return
+        if asked.session is not None:
+            self._ledger.current = asked.session.id
         error = (
             ev.ErrorInfo(message=answer.error.message, code=str(answer.error.code)) if answer.error else None
         )

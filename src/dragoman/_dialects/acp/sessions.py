@@ -66,7 +66,6 @@ class Session:
         self._replaying = False
         self.catching_up = False
         """The history is not complete: who spoke now would be answered in the middle of it."""
-        self._wanted = False
         self.is_blank = False
         """It was to be gone on with, and came back without its history (Gemini CLI 0.45.2, whatever the id)."""
         self._prompt: str | None = None
@@ -80,34 +79,9 @@ class Session:
         self._underway = False
         """The agent took the prompt up (protocol 2): an idle now ends the turn, one before it is an old one."""
         self._summaries: dict[str | None, str] = {}
-        self._rules: dict[type[m.Update], Callable[[Any], None]] = {
-            m.AgentChunk: self._agent_chunk,
-            m.ThoughtChunk: self._agent_chunk,
-            m.AgentMessage: self._agent_message,
-            m.AgentThought: self._agent_message,
-            m.UserChunk: self._user,
-            m.UserMessage: self._user,
-            m.Plan: lambda update: self._plan(update.entries),
-            m.PlanUpdate: lambda update: self._plan(fields.items(update.plan, "entries")),
-            m.ToolCall: self._tool,
-            m.ToolUpdate: self._tool,
-            m.ToolContentChunk: self._tool_content,
-            m.TerminalUpdate: self._terminal,
-            m.TerminalChunk: lambda update: self.tools.terminals.add_output(update.terminalId, update.data),
-            m.Commands: self._commands,
-            m.ModeChanged: lambda update: self.enter_mode(update.currentModeId),
-            m.OldModeChanged: lambda update: self.enter_mode(update.currentModeId or update.modeId),
-            m.OptionsChanged: lambda update: self.set_options(update.configOptions or []),
-            m.InfoChanged: lambda update: self._put_facts(title=update.title),
-            m.UsageChanged: self._usage,
-            m.NoticeGiven: lambda update: ledger.put(t.notice(update)),
-            m.Compaction: self._compaction,
-            m.CompactionChunk: self._compaction_chunk,
-            m.StateChanged: self._state,
-        }
 
     def update(self, update: m.Update) -> None:
-        self._rules[type(update)](update)
+        _RULES[type(update)](self, update)
 
     @property
     def busy(self) -> bool:
@@ -152,7 +126,7 @@ class Session:
 
     def _commands(self, update: m.Commands) -> None:
         if self.catching_up and not self._recalled:
-            self.is_blank = self._wanted
+            self.is_blank = True
         self.catching_up = False
         self.offer(t.commands_of(update.availableCommands))
 
@@ -205,6 +179,7 @@ class Session:
     def on_cancel(self) -> None:
         """The client sent session/cancel."""
         self._cut = self.busy and (not self._acted or bool(self.tools.open()))
+        self._ledger.interrupt()
 
     def on_prompt_answer(self, request_id: str, result: Any, error: RpcError | None) -> None:
         """Take in the answer to session/prompt: in protocol 1 the end of the turn, in protocol 2 a
@@ -266,16 +241,15 @@ class Session:
     def _sign_of_life(self) -> None:
         """Begin a turn for what the agent says, where the stream has no lines of the client."""
         self._acted = self._recalled = True
-        if not self._ledger.heard_client and not self._replaying and not self.busy:
+        ledger = self._ledger
+        if not ledger.heard_client and not self._replaying and self.id not in ledger.open_turns:
             self._begin(None)
-            self._ledger.put(ev.TurnStarted(synthesized=True))
+            ledger.put(ev.TurnStarted(synthesized=True))
 
     # --- history -----------------------------------------------------------------------------------------
 
-    def begin_replay(self, method: str, *, wanted: bool = False) -> None:
-        """The client asked for an old session: what the agent says until the next prompt is history. Where that is all
-        that was `wanted`, it has to have one."""
-        self._wanted = wanted
+    def begin_replay(self, method: str) -> None:
+        """The client asked for an old session: what the agent says until the next prompt is history."""
         self.catching_up = self._agreement.late_history and method == "session/load"
         self._texts.forget()
         self.tools = Tools(self._ledger, self._servers, replay=True)
@@ -292,18 +266,21 @@ class Session:
     # --- what is said and done ---------------------------------------------------------------------------
 
     def _agent_chunk(self, update: m.AgentChunk | m.ThoughtChunk) -> None:
-        words = chunk_text(update)
+        content = update.content
+        words = content.text if type(content) is m.TextContent else chunk_text(content)
         if words is not None and words.startswith(_MODE_CHUNK):
             mode = words.removeprefix(_MODE_CHUNK)
             if any(known.id == mode for known in self.choices.modes):
                 self.enter_mode(mode)
                 return
-        self._sign_of_life()
+        if not self._acted or self.id not in self._ledger.open_turns:
+            self._sign_of_life()
         self._cut = False
-        self._texts.agent(update, words, replay=self._replaying)
-        counted = self._counting.call_usage(update.meta.get("usage")) if update.meta else None
-        if counted is not None and not self._replaying:
-            self._ledger.put(counted)
+        self._texts.agent(update, words, self._replaying)
+        if update.meta:
+            counted = self._counting.call_usage(update.meta.get("usage"))
+            if counted is not None and not self._replaying:
+                self._ledger.put(counted)
 
     def _agent_message(self, update: m.AgentMessage | m.AgentThought) -> None:
         if update.content:
@@ -312,7 +289,7 @@ class Session:
         self._texts.whole(update, replay=self._replaying)
 
     def _user(self, update: m.UserChunk | m.UserMessage) -> None:
-        words = (chunk_text(update) if isinstance(update, m.UserChunk) else None) or ""
+        words = (chunk_text(update.content) if isinstance(update, m.UserChunk) else None) or ""
         self._recalled = self._recalled or not words.startswith(_CONTEXT)
         self._texts.user(update, prompt=self._prompt if self.busy else None, replay=self._replaying)
 
@@ -328,7 +305,7 @@ class Session:
         if tool is None or not tool.toolCallId:
             self._ledger.put(ev.NativeUnknown(native_type="session/update/tool_call without an id"))
             return
-        if self.tools.find(tool.toolCallId) is None:
+        if not self.tools.knows(tool.toolCallId):
             self._sign_of_life()
             self._texts.close()
         self.tools.see(tool, null_clears=self._agreement.version >= 2)
@@ -350,6 +327,12 @@ class Session:
         if update.exitStatus is not None:
             terminals.keep_exit(update.terminalId, update.exitStatus)
 
+    def _terminal_chunk(self, update: m.TerminalChunk) -> None:
+        self.tools.terminals.add_output(update.terminalId, update.data)
+
+    def _notice(self, update: m.NoticeGiven) -> None:
+        self._ledger.put(t.notice(update))
+
     def _usage(self, update: m.UsageChanged) -> None:
         model = fields.text(update.meta, "_claude/model")
         self._ledger.put(self._counting.standing(update.used, update.size, update.cost, model))
@@ -362,3 +345,31 @@ class Session:
     def _compaction_chunk(self, update: m.CompactionChunk) -> None:
         words = text_of_content(update.content)
         self._summaries[update.compactionId] = self._summaries.get(update.compactionId, "") + words
+
+
+_RULES: Final[dict[type[m.Update], Callable[[Session, Any], None]]] = {
+    m.AgentChunk: Session._agent_chunk,
+    m.ThoughtChunk: Session._agent_chunk,
+    m.AgentMessage: Session._agent_message,
+    m.AgentThought: Session._agent_message,
+    m.UserChunk: Session._user,
+    m.UserMessage: Session._user,
+    m.Plan: lambda session, update: session._plan(update.entries),
+    m.PlanUpdate: lambda session, update: session._plan(fields.items(update.plan, "entries")),
+    m.ToolCall: Session._tool,
+    m.ToolUpdate: Session._tool,
+    m.ToolContentChunk: Session._tool_content,
+    m.TerminalUpdate: Session._terminal,
+    m.TerminalChunk: Session._terminal_chunk,
+    m.Commands: Session._commands,
+    m.ModeChanged: lambda session, update: session.enter_mode(update.currentModeId),
+    m.OldModeChanged: lambda session, update: session.enter_mode(update.currentModeId or update.modeId),
+    m.OptionsChanged: lambda session, update: session.set_options(update.configOptions or []),
+    m.InfoChanged: lambda session, update: session._put_facts(title=update.title),
+    m.UsageChanged: Session._usage,
+    m.NoticeGiven: Session._notice,
+    m.Compaction: Session._compaction,
+    m.CompactionChunk: Session._compaction_chunk,
+    m.StateChanged: Session._state,
+}
+"""What each update means; one table for all sessions."""

@@ -4,7 +4,7 @@ A block is an unbroken run of chunks of one kind and one message. Most agents of
 id: then the run is the message, and it is numbered here.
 """
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from dragoman._dialects.acp import messages as m
 from dragoman._model import events as ev
@@ -24,13 +24,9 @@ _KINDS: Final[dict[type[m.Update], Kind]] = {
 }
 
 
-class Run(NamedTuple):
-    """The kind, message and parent that chunks in a row share if they are one block."""
-
-    kind: Kind
-    given: str | None
-    """The message's own id."""
-    parent: str | None
+Run = tuple[Kind, str | None, str | None]
+"""The kind, the message's own id and the parent that chunks in a row share if they are one block. A plain tuple: one is
+made for every chunk, and a named one takes six times as long."""
 
 
 class Texts:
@@ -66,60 +62,58 @@ class Texts:
 
     # --- the agent ---------------------------------------------------------------------------------------
 
-    def agent(self, chunk: m.AgentChunk | m.ThoughtChunk, words: str | None, *, replay: bool) -> None:
+    def agent(self, chunk: m.AgentChunk | m.ThoughtChunk, words: str | None, replay: bool) -> None:
         """Take in a chunk of the agent; `words` is its text, None if it is not plain text."""
-        run = Run(_KINDS[type(chunk)], chunk.messageId, parent_of(chunk) if chunk.meta else None)
-        if words is None:
-            if chunk.content:
+        kind, given = _KINDS[type(chunk)], chunk.messageId
+        parent = parent_of(chunk) if chunk.meta else None
+        run = (kind, given, parent)
+        if not words:
+            if words is None and chunk.content:
                 self._say(run, chunk.content, replay)
-        elif words == "":
             return
-        elif replay and run.given is None:
+        if replay and given is None:
             self._say(run, words, replay)
-        else:
-            self._grow(run, words, replay)
-
-    def whole(self, message: m.AgentMessage | m.AgentThought, *, replay: bool) -> None:
-        """Take in a whole message of the agent. One without content only announces the chunks to come."""
-        run = Run(_KINDS[type(message)], message.messageId, parent_of(message))
-        if message.content:
-            if run.given is not None:
-                self._blocks.pop(run.given, None)  # it replaces what was said under this id
-            self._say(run, message.content, replay)
-
-    def _grow(self, run: Run, words: str, replay: bool) -> None:
+            return
         if run != self._run:
             self.close()
             self._run = run
-            self._id, self._block = self._next(run.given)
-        delta = ev.Delta(
-            kind=run.kind,
-            text=words,
-            message_id=self._id,
-            block=self._block,
-            parent=run.parent,
-            replay=replay,
-        )
-        self._ledger.put(delta)
-        if run.kind == "text" and run.parent is None:
-            self._parts.append(delta.text)  # as the ledger made it whole
+            self._id, self._block = self._next(given)
+        if replay:
+            delta = ev.Delta(
+                kind=kind, text=words, message_id=self._id, block=self._block, parent=parent, replay=True
+            )
+            self._ledger.put(delta)
+            words = delta.text
+        else:
+            words = self._ledger.delta(kind, words, self._id, self._block, None, parent)
+        if kind == "text" and parent is None:
+            self._parts.append(words)  # as the ledger made it whole
+
+    def whole(self, message: m.AgentMessage | m.AgentThought, *, replay: bool) -> None:
+        """Take in a whole message of the agent. One without content only announces the chunks to come."""
+        given = message.messageId
+        if message.content:
+            if given is not None:
+                self._blocks.pop(given, None)  # it replaces what was said under this id
+            self._say((_KINDS[type(message)], given, parent_of(message)), message.content, replay)
 
     def _say(self, run: Run, content: Any, replay: bool) -> None:
         """Put a message that comes in one line."""
+        kind, given, parent = run
         self.close()
         words, blocks = _read(content)
-        message_id, block = self._next(run.given)
-        if run.kind == "text" and run.parent is None and words:
+        message_id, block = self._next(given)
+        if kind == "text" and parent is None and words:
             self._answer = words
         self._ledger.put(
             ev.Message(
                 role="assistant",
-                kind=run.kind,
+                kind=kind,
                 text=words,
                 blocks=blocks,
                 message_id=message_id,
                 block=block,
-                parent=run.parent,
+                parent=parent,
                 replay=replay,
             )
         )
@@ -157,9 +151,8 @@ class Texts:
         return given, block
 
 
-def chunk_text(chunk: m.Chunk) -> str | None:
-    """The text of a chunk that is plain text; None for anything else."""
-    content = chunk.content
+def chunk_text(content: Any) -> str | None:
+    """The text of a chunk's content that is plain text; None for anything else."""
     if isinstance(content, m.TextContent):
         return content.text
     return content if isinstance(content, str) else None

@@ -2,19 +2,20 @@
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final, get_args
+from typing import Any, Final, Literal, get_args
 
-from msgspec import UNSET, Struct, field
+from msgspec import UNSET, Struct, field, structs
 
 from dragoman._dialects.acp import messages as m
 from dragoman._dialects.acp.changes import changes_in, in_full
-from dragoman._dialects.acp.terminals import Terminals
+from dragoman._dialects.acp.showing import Shown
+from dragoman._dialects.acp.terminals import Terminal, Terminals
 from dragoman._dialects.acp.texts import parent_of
 from dragoman._model import events as ev
 from dragoman._model import toolnames
-from dragoman._model.content import ContentBlock, TerminalBlock, text_of
+from dragoman._model.content import ContentBlock, TerminalBlock
 from dragoman._wire import fields
-from dragoman._wire.content import blocks_of, parts_of, plain
+from dragoman._wire.content import parts_of
 from dragoman._wire.ledger import Ledger
 
 KINDS: Final[frozenset[str]] = frozenset(get_args(ev.ToolKind))
@@ -23,6 +24,10 @@ _ENDS: Final[dict[str | None, ev.ToolStatus]] = {
     "failed": "failed",
     "cancelled": "cancelled",
 }
+_TOLD_AT_START: Final = frozenset(("title", "input", "locations"))
+_TOLD_AT_END: Final = frozenset(("content", "result"))
+ENDED_KEPT: Final = 32
+"""Calls that are kept after their end: the last. What is said of an older one is told by itself alone."""
 _PREFIXED: Final = re.compile(r"([A-Za-z][\w.-]*?)__.+")
 _WORD: Final = re.compile(r"[A-Za-z][\w-]*")
 _ODD: Final = re.compile(r"[^\w-]")
@@ -35,12 +40,16 @@ class Call(Struct):
     id: str
     parent: str | None = None
     name: str = ""
+    server: str | None = None
+    """The MCP server, split off the name."""
+    own_name: str = ""
+    """The name without it."""
     kind: ev.ToolKind = "other"
     title: str | None = None
     input: Any = None
     locations: list[ev.Location] = field(default_factory=list)
-    content: list[Any] = field(default_factory=list)
-    """In the agent's own form."""
+    shown: Shown | None = None
+    """Its content, once there was some."""
     result: Any = None
     response: Any = None
     """What claude-agent-acp says of the result in `_meta`: its tools' own structure."""
@@ -59,22 +68,49 @@ class Tools:
         """Names of the MCP servers that the session was given."""
         self._ledger = ledger
         self._replay = replay
-        self._calls: dict[str, Call] = {}
+        self._open: dict[str, Call] = {}
+        """The calls that have not ended, by id; and those among them that the ledger ended, until somebody asks."""
+        self._ended: dict[str, Call] = {}
+        """The last that have, since something may yet be said of them."""
         self._missing: set[str] = set()
         """Files that were to be read, and were not there."""
 
     def open(self) -> list[Call]:
         """The calls that have not ended."""
-        return [call for call in self._calls.values() if self._ledger.tool_open(call.id)]
+        self._settle()
+        return [call for call in self._open.values() if self._ledger.tool_open(call.id)]
 
     def find(self, call_id: str | None) -> Call | None:
-        return self._calls.get(call_id) if call_id is not None else None
+        """The call with this id, if it is open or ended not long ago."""
+        if call_id is None:
+            return None
+        return self._open.get(call_id) or self._ended.get(call_id)
+
+    def knows(self, call_id: str) -> bool:
+        """Whether there is or was a call with this id."""
+        known = call_id in self._open or call_id in self._ended
+        return known or self._ledger.tool_known(call_id, replay=self._replay)
+
+    def _settle(self) -> None:
+        """Put away the calls that the ledger ended: with their turn."""
+        for call in list(self._open.values()):
+            if not self._ledger.tool_open(call.id, replay=self._replay):
+                self._put_away(call)
+
+    def _put_away(self, call: Call) -> None:
+        """A call has ended: it is kept while it is one of the last, and then forgotten."""
+        self._open.pop(call.id, None)
+        self._ended[call.id] = call
+        if len(self._ended) > ENDED_KEPT:
+            oldest = next(iter(self._ended))
+            del self._ended[oldest]
+            self.terminals.forget(oldest)
 
     def at(self, path: str | None) -> str | None:
         """The id of the open call with this path among its locations; None if there is not exactly one."""
         ids = [
             call.id
-            for call in self._calls.values()
+            for call in self._open.values()
             if any(place.path == path for place in call.locations) and self._ledger.tool_open(call.id)
         ]
         return ids[0] if len(ids) == 1 else None
@@ -84,7 +120,7 @@ class Tools:
         None if there is not exactly one."""
         ids = [
             call.id
-            for call in self._calls.values()
+            for call in self._open.values()
             if command in (fields.text(call.input, "command"), (call.title or "").strip("`"))
             and call.kind == "execute"
             and self._ledger.tool_open(call.id)
@@ -124,7 +160,7 @@ class Tools:
 
     def abandon(self) -> None:
         """End the calls that the history left open."""
-        for call in self._calls.values():
+        for call in self._open.values():
             if self._ledger.tool_open(call.id, replay=self._replay):
                 self._ledger.put(
                     ev.ToolEnded(
@@ -145,11 +181,12 @@ class Tools:
         ending = _ENDS.get(update.status)
         if new:
             self._start(call, update.status)
-            changed -= {"title", "input", "locations"}
+            changed -= _TOLD_AT_START
         if changed or (not new and update.status is not None and ending is None):
             self._put_update(call, changed, None if new else update.status, ending)
         self._tie(call)
-        self.terminals.read_meta(update.meta or {}, call.id)
+        if update.meta:
+            self.terminals.read_meta(update.meta, call.id)
         if ending is not None:
             self._end(call, ending)
         return call
@@ -159,8 +196,11 @@ class Tools:
         call, new = self._call(m.ToolUpdate(toolCallId=chunk.toolCallId))
         if new:
             self._start(call, None)
-        call.content = [*call.content, chunk.content]
-        call.changes = changes_in(call.content, call.id) or call.changes
+        if call.shown is None:
+            call.shown = Shown([chunk.content])
+        else:
+            call.shown.add(chunk.content)
+        call.changes = changes_in(call.shown.diffs, call.id) or call.changes
         self._put_update(call, {"content"}, None, None)
         self._tie(call)
 
@@ -171,7 +211,8 @@ class Tools:
         if call is None:
             call = self.see(update)
         else:
-            call.changes = changes_in(parts_of(update.content or None), call.id) or call.changes
+            shown = Shown(parts_of(update.content or None))
+            call.changes = changes_in(shown.diffs, call.id) or call.changes
             if not call.input and update.rawInput not in (UNSET, None, {}):
                 call.input = update.rawInput
                 self._put_update(call, {"input"}, None, None)
@@ -181,13 +222,22 @@ class Tools:
         return call
 
     def _call(self, update: m.ToolUpdate) -> tuple[Call, bool]:
-        call = self._calls.get(update.toolCallId)
+        """The call of an update, and whether it begins with it."""
+        id = update.toolCallId
+        call = self.find(id)
         if call is not None:
             return call, False
-        call = self._calls[update.toolCallId] = Call(update.toolCallId, parent_of(update))
-        call.name = _name(update)
-        call.kind = "mcp" if self._parted(call.name)[0] is not None else _kind(update.kind, call.name)
-        return call, True
+        name = _name(update)
+        server, own_name = self._parted(name)
+        kind = "mcp" if server is not None else _kind(update.kind, name)
+        parent = parent_of(update) if update.meta else None
+        call = Call(id, parent, name, server, own_name, kind)
+        if not self._ledger.tool_known(id, replay=self._replay):
+            self._open[id] = call
+            return call, True
+        self._open[id] = call  # it is not kept any more
+        self._settle()
+        return call, False
 
     def _parted(self, name: str) -> tuple[str | None, str]:
         """The MCP server of a tool, None if it has none, and the tool's own name. OpenCode writes
@@ -201,17 +251,16 @@ class Tools:
     # --- events ------------------------------------------------------------------------------------------
 
     def _start(self, call: Call, status: str | None) -> None:
-        server, name = self._parted(call.name)
         self._ledger.put(
             ev.ToolStarted(
                 call_id=call.id,
-                name=name,
-                native_name=call.name if server is not None else None,
+                name=call.own_name,
+                native_name=call.name if call.server is not None else None,
                 kind=call.kind,
                 title=call.title,
                 input=call.input,
                 locations=call.locations or toolnames.locations_of(call.input),
-                server=server,
+                server=call.server,
                 parent=call.parent,
                 replay=self._replay,
                 ext={"acp.status": status} if status is not None else {},
@@ -223,22 +272,22 @@ class Tools:
     ) -> None:
         """Put what changed, except content and result of a call that ends with the same line: the end has
         them."""
-        told = changed - {"content", "result"} if ending is not None else changed
+        told = changed - _TOLD_AT_END if ending is not None else changed
         if not told and ending is not None:
             return
-        blocks = blocks_of(call.content) if "content" in told else []
+        shown = call.shown if "content" in told else None
         ext: dict[str, Any] = {"acp.status": status} if status is not None and ending is None else {}
-        if blocks:
-            ext["acp.toolContent"] = call.content
+        if shown:
+            ext["acp.toolContent"] = shown.native
         self._ledger.put(
             ev.ToolUpdated(
                 call_id=call.id,
                 title=call.title if "title" in told else None,
                 input=call.input if "input" in told else None,
                 locations=call.locations if "locations" in told else [],
-                output=text_of(blocks) or None,
-                content=[] if plain(blocks) else blocks,
-                structured=_structured(call) if told & {"result", "response"} else None,
+                output=shown.text or None if shown else None,
+                content=shown.blocks() if shown and not shown.is_plain else [],
+                structured=_structured(call) if "result" in told or "response" in told else None,
                 parent=call.parent,
                 replay=self._replay,
                 ext=ext,
@@ -246,31 +295,32 @@ class Tools:
         )
 
     def _tie(self, call: Call) -> None:
-        for item in call.content:
-            terminal_id = fields.text(item, "terminalId")
-            if terminal_id is not None:
+        if call.shown is not None:
+            for terminal_id in call.shown.terminals:
                 self.terminals.tie(terminal_id, call.id)
 
     def _end(self, call: Call, status: ev.ToolStatus) -> None:
-        if status != "cancelled" and self._ledger.tool_open(call.id, replay=self._replay):
+        if call.changes and status != "cancelled" and self._ledger.tool_open(call.id, replay=self._replay):
             self._put_changes(call, "applied" if status == "completed" else "failed")
-        self._put_written(call)
-        blocks = [self._filled(block) for block in blocks_of(call.content)]
-        output = self._output(call, blocks)
+        if call.written:
+            self._put_written(call)
+        shown, terminals = call.shown, self.terminals.of(call.id)
+        output = _output(call, terminals)
         self._ledger.put(
             ev.ToolEnded(
                 call_id=call.id,
                 status=status,
                 output=output,
                 structured=_structured(call),
-                content=[] if plain(blocks) else blocks,
+                content=self._filled(shown) if shown and not shown.is_plain else [],
                 error=_error(call.result, output) if status == "failed" else None,
-                exit_code=self._exit_code(call),
+                exit_code=_exit_code(call.result, terminals),
                 parent=call.parent,
                 replay=self._replay,
-                ext={"acp.toolContent": call.content} if call.content else {},
+                ext={"acp.toolContent": shown.native} if shown else {},
             )
         )
+        self._put_away(call)
 
     def _put_written(self, call: Call) -> None:
         told = {change.path for change in call.changes}
@@ -279,55 +329,57 @@ class Tools:
                 self._ledger.put(change)
         call.written = []
 
-    def _put_changes(self, call: Call, phase: Any) -> None:
+    def _put_changes(self, call: Call, phase: Literal["proposed", "applied", "failed"]) -> None:
+        """Put the changes of a call. They are copied as they are: to read a diff is to make it."""
         for change in call.changes:
-            failed = phase == "failed"
-            self._ledger.put(
-                ev.FileChanged(
-                    path=change.path,
-                    change=change.change,
-                    move_to=change.move_to,
-                    diff=None if failed else change.diff,
-                    before=None if failed else change.before,
-                    after=None if failed else change.after,
-                    call_id=call.id,
-                    phase=phase,
-                    parent=call.parent,
-                    replay=self._replay,
-                )
-            )
+            told = structs.replace(change, phase=phase, parent=call.parent, replay=self._replay)
+            if phase == "failed":
+                told.diff = told.before = told.after = None
+            self._ledger.put(told)
 
     # --- results -----------------------------------------------------------------------------------------
 
-    def _filled(self, block: ContentBlock) -> ContentBlock:
-        if isinstance(block, TerminalBlock) and block.terminal_id is not None:
-            terminal = self.terminals.find(block.terminal_id)
-            return TerminalBlock(
-                terminal_id=block.terminal_id,
-                output=terminal.output or None,
-                exit_code=terminal.exit_code,
-            )
-        return block
+    def _filled(self, shown: Shown) -> list[ContentBlock]:
+        """The blocks of a call, those that are terminals with their output."""
+        blocks = shown.blocks()
+        if not shown.terminals:
+            return blocks
+        return [self._terminal(block) if isinstance(block, TerminalBlock) else block for block in blocks]
 
-    def _output(self, call: Call, blocks: list[ContentBlock]) -> str | None:
-        """The result as text: `rawOutput` if it is a string (content may be dressed up for showing), else the
-        text of the content, else the output of its terminals, else the text inside `rawOutput`."""
-        if isinstance(call.result, str) and call.result:
-            return call.result
-        shown = text_of(blocks)
-        if shown:
-            return shown
-        outputs = [terminal.output for terminal in self.terminals.of(call.id) if terminal.output]
-        if outputs:
-            return "\n".join(outputs)
-        found = next((found for key in _OUTPUTS if (found := fields.text(call.result, key))), None)
-        return found or _mcp_output(call.result)
+    def _terminal(self, block: TerminalBlock) -> TerminalBlock:
+        if block.terminal_id is None:
+            return block
+        terminal = self.terminals.find(block.terminal_id)
+        return TerminalBlock(
+            terminal_id=block.terminal_id, output=terminal.output or None, exit_code=terminal.exit_code
+        )
 
-    def _exit_code(self, call: Call) -> int | None:
-        codes = [terminal.exit_code for terminal in self.terminals.of(call.id)]
-        codes.append(fields.integer(call.result, "exit_code", "exitCode"))
-        codes.append(fields.integer(fields.mapping(call.result, "metadata"), "exit"))  # opencode
-        return next((code for code in codes if code is not None), None)
+
+def _output(call: Call, terminals: list[Terminal]) -> str | None:
+    """The result as text: `rawOutput` if it is a string (content may be dressed up for showing), else the
+    text of the content, else the output of its terminals, else the text inside `rawOutput`."""
+    result = call.result
+    if isinstance(result, str) and result:
+        return result
+    if call.shown is not None and call.shown.text:
+        return call.shown.text
+    outputs = [terminal.output for terminal in terminals if terminal.output]
+    if outputs:
+        return "\n".join(outputs)
+    if not isinstance(result, dict):
+        return None
+    found = next((found for key in _OUTPUTS if (found := fields.text(result, key))), None)
+    return found or _mcp_output(result)
+
+
+def _exit_code(result: Any, terminals: list[Terminal]) -> int | None:
+    for terminal in terminals:
+        if terminal.exit_code is not None:
+            return terminal.exit_code
+    if not isinstance(result, dict):
+        return None
+    code = fields.integer(result, "exit_code", "exitCode")
+    return code if code is not None else fields.integer(result.get("metadata"), "exit")  # opencode
 
 
 def _mcp_output(result: Any) -> str | None:
@@ -362,41 +414,42 @@ def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> set[str]:
     if update.rawInput not in (UNSET, None) and update.rawInput != call.input:
         call.input = update.rawInput
         changed.add("input")
-    locations = _locations(update.locations)
-    if locations and locations != call.locations:
-        call.locations = locations
-        changed.add("locations")
+    if update.locations:
+        locations = _locations(update.locations)
+        if locations and locations != call.locations:
+            call.locations = locations
+            changed.add("locations")
     if update.content is not UNSET and (update.content is not None or null_clears):
         content = parts_of(update.content)
-        if content != call.content:
-            call.content = content
-            call.changes = in_full(changes_in(content, call.id), call.changes) or call.changes
+        if content != (call.shown.native if call.shown is not None else []):
+            call.shown = Shown(content)
+            call.changes = in_full(changes_in(call.shown.diffs, call.id), call.changes) or call.changes
             changed.add("content")
     if update.rawOutput not in (UNSET, None) and update.rawOutput != call.result:
         call.result = update.rawOutput
         changed.add("result")
-    response = fields.mapping(update.meta, "claudeCode").get("toolResponse")
-    if response is not None and response != call.response:
-        call.response = response
-        changed.add("response")
+    if update.meta:
+        response = fields.mapping(update.meta, "claudeCode").get("toolResponse")
+        if response is not None and response != call.response:
+            call.response = response
+            changed.add("response")
     return changed
 
 
 def _name(update: m.ToolUpdate) -> str:
     """The tool's name, from where the agent has it: a field, `_meta`, the id (gemini), the first title
     (opencode); else its kind."""
-    meta = update.meta or {}
-    server, tool = fields.text(update.rawInput, "server"), fields.text(update.rawInput, "tool")
-    if meta.get("is_mcp_tool_call") and server and tool:  # codex-acp has it in the input alone
-        return f"mcp__{server}__{tool}"
-    prefix = _PREFIXED.fullmatch(update.toolCallId)
-    said = (
-        update.name
-        or fields.text(fields.mapping(meta, "claudeCode"), "toolName")
-        or fields.text(meta, "toolName")
-    )
+    meta = update.meta
+    if meta:
+        server, tool = fields.text(update.rawInput, "server"), fields.text(update.rawInput, "tool")
+        if meta.get("is_mcp_tool_call") and server and tool:  # codex-acp has it in the input alone
+            return f"mcp__{server}__{tool}"
+    said = update.name
+    if meta and not said:
+        said = fields.text(fields.mapping(meta, "claudeCode"), "toolName") or fields.text(meta, "toolName")
     if said:
         return said
+    prefix = _PREFIXED.fullmatch(update.toolCallId) if "__" in update.toolCallId else None
     if prefix is not None:
         return prefix[1]
     about = update.rawInput.values() if isinstance(update.rawInput, dict) else ()

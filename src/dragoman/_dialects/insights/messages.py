@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct, field
 
+from dragoman._wire.native_line import NativeLine
 from dragoman._wire.published_items import Item, Items
 
 DIALECT: Final = "insights"
@@ -200,6 +201,18 @@ class InsightsEvent(Item, kw_only=True, tag_field="event"):
     session_id: str = field(default_factory=str)
     raw: dict[str, Any] | None = None
     extensions: dict[str, Any] | None = None
+
+
+_raw_slot: Any = InsightsEvent.__dict__["raw"]
+
+
+def _raw(item: InsightsEvent) -> dict[str, Any] | None:
+    """The agent's line, parsed now if nobody wanted it before. Encoding writes it as it is, in projections/published."""
+    raw: dict[str, Any] | NativeLine | None = _raw_slot.__get__(item)
+    return raw.value if isinstance(raw, NativeLine) else raw
+
+
+InsightsEvent.raw = property(_raw, _raw_slot.__set__)  # type: ignore[assignment]
 
 
 class SessionInitEvent(InsightsEvent, kw_only=True, tag="session_init"):

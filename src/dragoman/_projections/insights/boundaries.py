@@ -3,9 +3,12 @@ are taken from the line itself or, where the stream has no lines, from what the 
 
 from typing import Any, Final
 
+from msgspec import Struct, field
+
 from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
 from dragoman._model.events import Event
+from dragoman._wire.native_line import NativeLine
 
 _KINDS: Final[dict[str, m.StreamDeltaKind]] = {
     "message_start": "messageStart",
@@ -17,21 +20,30 @@ _KINDS: Final[dict[str, m.StreamDeltaKind]] = {
 """message_delta comes just before message_stop, and says why the model stopped."""
 
 
-def boundary(event: Event, native: dict[str, Any]) -> m.StreamDeltaEvent | None:
-    """The mark that the frame of `event` is, if it is one. `native` is its line; empty if unknown."""
-    if native.get("type") == "stream_event":
-        inner = native.get("event")
-        return _marked(inner, native.get("parent_tool_use_id")) if isinstance(inner, dict) else None
+class _Event(Struct):
+    type: Any = None
+
+
+class _Head(Struct):
+    """As much of a line as tells whether it is a mark, as most are not."""
+
+    type: Any = None
+    event: _Event = field(default_factory=_Event)
+
+
+def boundary(event: Event, line: NativeLine) -> m.StreamDeltaEvent | None:
+    """The mark that the frame of `event` is, if it is one. `line` is its line; empty if unknown."""
+    head = line.read(_Head) if line.may_say("stream_event") else None
+    if head is not None and head.type == "stream_event":
+        is_mark = isinstance(head.event.type, str) and head.event.type in _KINDS
+        return _marked(line.value["event"], line.value.get("parent_tool_use_id")) if is_mark else None
     name = event.native_type or "" if isinstance(event, ev.NativeKnown) else ""
     kind = _KINDS.get(name.removeprefix("stream_event/")) if name.startswith("stream_event/") else None
     return m.StreamDeltaEvent(kind=kind) if kind is not None else None
 
 
-def _marked(inner: dict[str, Any], parent: Any) -> m.StreamDeltaEvent | None:
-    name = inner.get("type")
-    kind = _KINDS.get(name) if isinstance(name, str) else None
-    if kind is None:
-        return None
+def _marked(inner: dict[str, Any], parent: Any) -> m.StreamDeltaEvent:
+    kind = _KINDS[inner["type"]]
     index = inner.get("index")
     mark = m.StreamDeltaEvent(
         kind=kind,

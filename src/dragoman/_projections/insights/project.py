@@ -8,7 +8,7 @@ percentage. `declined`, `skipped` and `abandoned` tools are `cancelled`, with th
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 from msgspec import Struct, field
@@ -24,7 +24,7 @@ from dragoman._projections.insights.boundaries import boundary
 from dragoman._projections.insights.terminals import Terminals
 from dragoman._projections.published import Profile
 from dragoman._projections.stamps import Stamps
-from dragoman._wire.jsontext import parse
+from dragoman._wire.native_line import NativeLine
 
 _PRIVATE: Final = ("insights.", "agentEvent.", "codex.itemId", "codex.itemPhase")
 """How the keys of `ext` begin that are no native values of an agent's, or such as only Untether repeats."""
@@ -36,6 +36,8 @@ _TEXT_KINDS: Final[dict[str, m.TextKind]] = {
     "error": "error",
 }
 _UNFINISHED: Final = ("failed", "cancelled", "error")
+
+_NO_LINE: Final = NativeLine()
 
 Items = list[m.InsightsEvent]
 
@@ -62,58 +64,44 @@ class InsightsProjector:
         self._live = profile == "live"
         self._vendor = vendor
         self._provider: m.Provider = "acp"
+        self._dialect: str | None = None
+        self._agent: str | None = None
+        """Both of the last event."""
+        self._has_marks = False
+        """It tells where messages and blocks begin and end."""
         self._stamps = Stamps()
         self._sessions: dict[str, SessionState] = {}
         self._frame: int | None = None
-        self._native: dict[str, Any] = {}
+        self._line = _NO_LINE
         """The line of that frame, where the stream has lines."""
-        self._result: dict[str, Any] = {}
+        self._result = _NO_LINE
         """The last `result` of a process of Gemini CLI, whose turn ends with the process."""
         self._terminals = Terminals()
-        self._handlers: dict[type[Event], Callable[[Any], Items]] = {
-            ev.SessionStarted: self._session_started,
-            ev.SessionUpdated: self._session_updated,
-            ev.SessionStatus: self._status,
-            ev.SessionMode: self._mode,
-            ev.SessionOptions: lambda event: [m.ConfigOptionsEvent(config_options=event.options)],
-            ev.SessionCommands: self._commands,
-            ev.Message: self._message,
-            ev.Delta: self._delta,
-            ev.PlanUpdated: self._plan,
-            ev.ToolStarted: self._tool_started,
-            ev.ToolUpdated: self._tool_updated,
-            ev.ToolEnded: self._tool_ended,
-            ev.FileChanged: self._file_changed,
-            ev.SubagentStarted: self._subagent_started,
-            ev.SubagentEnded: self._subagent_ended,
-            ev.PermissionRequested: self._permission,
-            ev.QuestionAsked: self._question,
-            ev.HostCalled: lambda event: self._terminals.on_request(
-                event, tools_open=bool(self._state.calls)
-            ),
-            ev.HostAnswered: self._terminals.on_answer,
-            ev.UsageUpdated: self._usage,
-            ev.RateLimit: self._rate_limit,
-            ev.ContextCompacted: self._compacted,
-            ev.Error: self._error,
-            ev.TurnEnded: self._turn_ended,
-        }
 
     def feed(self, event: Event) -> list[Struct]:
-        kept: list[Struct] = [*m.ITEMS.kept(event)]
+        kept: list[Struct] = [*m.ITEMS.kept(event)] if event.ext else []
         if event.dialect == m.DIALECT:  # what was read from this very model is shown as it was
             return kept
         self._stamps.enter(event)
-        self._provider = self._provider_of(event)
-        first = self._look(event)
-        items: Items = []
-        if event.dialect == "claude_stream" and (first or isinstance(event, ev.NativeKnown)):
-            mark = boundary(event, self._native)
-            items += [mark] if mark is not None else []
-        handler = self._handlers.get(type(event))
-        marks = len(items)
-        items += handler(event) if handler is not None else []
-        return kept or [self._stamp(event, item, says=place == marks) for place, item in enumerate(items)]
+        if event.dialect != self._dialect or event.agent != self._agent:
+            self._hear(event.dialect, event.agent)
+        first, mark = event.line is not None, None
+        if first or event.frame is None or event.frame != self._frame:
+            self._look(event)
+        if self._has_marks and (first or type(event) is ev.NativeKnown):
+            mark = boundary(event, self._line)
+        handler = self._HANDLERS.get(type(event))
+        items = handler(self, event) if handler is not None else []
+        if kept:
+            return kept
+        if items and event.ext:  # the first is the one that the event's own native values belong to
+            ext = {key: value for key, value in event.ext.items() if not key.startswith(_PRIVATE)}
+            items[0].extensions = {**(items[0].extensions or {}), **ext} or None
+        if mark is not None:
+            items = [mark, *items]
+        for item in items:
+            self._stamp(item)
+        return [*items]
 
     def end(self) -> list[Struct]:
         return []
@@ -123,40 +111,35 @@ class InsightsProjector:
 
     # --- what every item carries -------------------------------------------------------------------------
 
-    def _provider_of(self, event: Event) -> m.Provider:
-        """Whose tables apply: the dialect says it, since one agent may speak several."""
-        for name in (event.dialect.partition("_")[0], event.agent, self._vendor):
-            if name in m.PROVIDERS:
-                return name
-        return "acp"
+    def _hear(self, dialect: str, agent: str) -> None:
+        """Take note of who speaks, and whose tables apply: the dialect says it, since one agent may speak several."""
+        self._dialect, self._agent = dialect, agent
+        names = (dialect.partition("_")[0], agent, self._vendor)
+        self._provider = next((name for name in names if name in m.PROVIDERS), "acp")
+        self._has_marks = dialect == "claude_stream"
 
-    def _look(self, event: Event) -> bool:
-        """Take note of the line that the event is from. Whether it is the first of that line.
+    def _look(self, event: Event) -> None:
+        """Take note of the line that the event is from.
 
-        The line is parsed again, though the dialect did so, because no event has what is taken from it: `raw` is the
-        line itself; where Claude's messages and blocks begin and end, `is_error` and `subtype` of its result and
-        ACP's own form of a command are in no field of an event. To carry them there, each capture's events would
-        have to grow by what only this model repeats."""
-        line = event.line.encode("utf-8", "surrogatepass") if event.line is not None else None
-        if line is not None:
-            value = parse(line)
-            self._frame, self._native = event.frame, value if isinstance(value, dict) else {}
-            if event.dialect == "gemini_stream" and self._native.get("type") == "result":
-                self._result = self._native
-        elif event.frame is None or event.frame != self._frame:
-            self._frame, self._native = None, {}
-        return line is not None
+        No event has what is taken from it: `raw` is the line itself; where Claude's messages and blocks begin and end,
+        `is_error` and `subtype` of its result and ACP's own form of a command are in no field of an event. To carry them
+        there, each capture's events would have to grow by what only this model repeats."""
+        if event.line is None:
+            self._frame, self._line = None, _NO_LINE
+            return
+        self._frame, self._line = event.frame, NativeLine(event.line)
+        if event.dialect == "gemini_stream" and self._is_result():
+            self._result = self._line
 
-    def _stamp(self, event: Event, item: m.InsightsEvent, *, says: bool) -> m.InsightsEvent:
-        """Stamped. `says`: it is the item that the event's own native values belong to."""
+    def _is_result(self) -> bool:
+        return self._line.may_say("result") and self._line.value.get("type") == "result"
+
+    def _stamp(self, item: m.InsightsEvent) -> None:
+        stamps = self._stamps
         item.provider = self._provider
-        item.session_id = self._stamps.session
-        item.id, item.timestamp = self._stamps.next(item.session_id)
-        item.raw = self._native or None
-        if says:
-            ext = {key: value for key, value in event.ext.items() if not key.startswith(_PRIVATE)}
-            item.extensions = {**(item.extensions or {}), **ext} or None
-        return item
+        item.session_id = stamps.session
+        item.id, item.timestamp = stamps.next(stamps.session)
+        item.raw = self._line.field  # type: ignore[assignment]
 
     @property
     def _state(self) -> SessionState:
@@ -164,7 +147,10 @@ class InsightsProjector:
         session = self._stamps.session
         if session and "" in self._sessions:
             self._sessions.setdefault(session, self._sessions.pop(""))
-        return self._sessions.setdefault(session, SessionState())
+        state = self._sessions.get(session)
+        if state is None:
+            state = self._sessions[session] = SessionState()
+        return state
 
     # --- the session -------------------------------------------------------------------------------------
 
@@ -207,7 +193,7 @@ class InsightsProjector:
         return [m.SessionModeEvent(current_mode_id=event.mode, available_modes=modes)]
 
     def _commands(self, event: ev.SessionCommands) -> Items:
-        commands = _at(self._native, "params", "update", "availableCommands")
+        commands = _at(self._line.value, "params", "update", "availableCommands")
         if not isinstance(commands, list):
             commands = [
                 _without_none(name=c.name, description=c.description, hint=c.hint) for c in event.commands
@@ -428,16 +414,45 @@ class InsightsProjector:
         if event.synthesized and not self._live:
             return left
         if event.dialect == "gemini_stream" and not event.synthesized:
-            self._native, self._result = self._result, {}
+            self._line, self._result = self._result, _NO_LINE
         usage, usages = event.usage, event.model_usage
         if self._provider == "codex":
             usage = state.total if not self._live and state.total is not None else usage
             usages = usages or turns.one_model(usage, state.facts.get("model"), state.window)
-        done = turns.completion(self._provider, event, self._native, usage, usages, live=self._live)
+        done = turns.completion(self._provider, event, self._line, usage, usages, live=self._live)
         if state.last_step is not None and self._provider in ("claude", "codex"):
             done.extensions = {"lastStepUsage": state.last_step}
         state.last_step = None
         return [*left, done]
+
+    _HANDLERS: ClassVar[dict[type[Event], Callable[[Any, Any], Items]]] = {
+        ev.SessionStarted: _session_started,
+        ev.SessionUpdated: _session_updated,
+        ev.SessionStatus: _status,
+        ev.SessionMode: _mode,
+        ev.SessionOptions: lambda self, event: [m.ConfigOptionsEvent(config_options=event.options)],
+        ev.SessionCommands: _commands,
+        ev.Message: _message,
+        ev.Delta: _delta,
+        ev.PlanUpdated: _plan,
+        ev.ToolStarted: _tool_started,
+        ev.ToolUpdated: _tool_updated,
+        ev.ToolEnded: _tool_ended,
+        ev.FileChanged: _file_changed,
+        ev.SubagentStarted: _subagent_started,
+        ev.SubagentEnded: _subagent_ended,
+        ev.PermissionRequested: _permission,
+        ev.QuestionAsked: _question,
+        ev.HostCalled: lambda self, event: self._terminals.on_request(
+            event, tools_open=bool(self._state.calls)
+        ),
+        ev.HostAnswered: lambda self, event: self._terminals.on_answer(event),
+        ev.UsageUpdated: _usage,
+        ev.RateLimit: _rate_limit,
+        ev.ContextCompacted: _compacted,
+        ev.Error: _error,
+        ev.TurnEnded: _turn_ended,
+    }
 
 
 def _spawn(event: ev.ToolStarted) -> m.SubagentSpawnEvent:

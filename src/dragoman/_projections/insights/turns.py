@@ -2,24 +2,35 @@
 
 from typing import Any, Final
 
+from msgspec import Struct
+
 from dragoman._dialects.insights import messages as m
 from dragoman._model import events as ev
 from dragoman._model.usage import ModelUsage, Usage
 from dragoman._projections.claude_subtype import claude_subtype
+from dragoman._wire.native_line import NativeLine
 
 _CODEX: Final = {"completed": "success", "failed": "error_api", "cancelled": "interrupted"}
+
+
+class ClaudeResult(Struct):
+    """What Claude's own result says that no event does."""
+
+    is_error: Any = None
+    subtype: Any = None
 
 
 def completion(
     provider: m.Provider,
     event: ev.TurnEnded,
-    native: dict[str, Any],
+    line: NativeLine,
     usage: Usage | None,
     usages: dict[str, ModelUsage],
     *,
     live: bool,
 ) -> m.TurnCompleteEvent:
-    """`native` is the agent's own line, where it is at hand; `usage` what the turn or the thread has used."""
+    """`line` is the agent's own, where it is at hand; `usage` what the turn or the thread has used."""
+    native = line.read(ClaudeResult) if provider == "claude" else ClaudeResult()
     is_error = _is_error(provider, event, native)
     denials = [
         m.PermissionDenial(
@@ -42,20 +53,18 @@ def completion(
     )
 
 
-def _is_error(provider: m.Provider, event: ev.TurnEnded, native: dict[str, Any]) -> bool:
-    is_error = native.get("is_error") if provider == "claude" else None
-    if isinstance(is_error, bool):
-        return is_error
+def _is_error(provider: m.Provider, event: ev.TurnEnded, native: ClaudeResult) -> bool:
+    if isinstance(native.is_error, bool):
+        return native.is_error
     if event.outcome == "cancelled":
         return provider == "claude"
     return event.outcome != "completed"
 
 
-def _subtype(provider: m.Provider, event: ev.TurnEnded, native: dict[str, Any]) -> str | None:
+def _subtype(provider: m.Provider, event: ev.TurnEnded, native: ClaudeResult) -> str | None:
     reason = event.reason
     if provider == "claude":
-        subtype = native.get("subtype")
-        return subtype if isinstance(subtype, str) else claude_subtype(event)
+        return native.subtype if isinstance(native.subtype, str) else claude_subtype(event)
     if provider == "codex":
         return _CODEX.get(event.outcome, reason or event.outcome)
     if provider == "gemini":

@@ -9,7 +9,7 @@ from typing import IO, Final, cast
 import anyio
 
 from dragoman._model.errors import SpawnFailed
-from dragoman._runtime.process.launcher import Started, start
+from dragoman._runtime.process.launcher import Started, start_meanwhile
 from dragoman._runtime.process.pipes import Stdin, pipe
 
 SWEEP_GRACE: Final = 1.0
@@ -18,11 +18,11 @@ KILL_LIMIT: Final = 2.0
 """Seconds that a kill is waited for where nothing else can go on meanwhile."""
 
 
-def spawn(
+async def spawn(
     argv: list[str], *, agent: str, cwd: str | None, env: dict[str, str], spool: bool = False
 ) -> "Child":
     """Start a program in a session of its own, with pipes (or a file for its stdout) and exactly this
-    environment."""
+    environment. If cancelled, whatever was started ends."""
     with ExitStack() as theirs, ExitStack() as ours:
         try:
             to_it, stdin = pipe(ours, theirs, "wb")
@@ -32,7 +32,7 @@ def spawn(
             else:
                 from_it, stdout = pipe(ours, theirs, "rb")
             errors, stderr = pipe(ours, theirs, "rb")
-            program = start(argv, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr)
+            program = await start_meanwhile(argv, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr)
         except (OSError, ValueError) as error:
             raise SpawnFailed(_why(argv[0], agent, cwd, error), agent=agent) from error
         ours.pop_all()

@@ -14,14 +14,15 @@ import subprocess
 import sys
 import time
 from array import array
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from threading import Lock
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from weakref import WeakSet
 
 import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
 
 if TYPE_CHECKING:
     from dragoman._runtime.process.plain import Plain
@@ -50,20 +51,56 @@ def start(
     """Start a program in a session of its own, with exactly this environment and these files. Raises OSError and
     ValueError as subprocess.Popen does."""
     streams = [stdin, stdout, stderr]
-    if not _system_can():
+    with _ordered(argv, cwd, env) as order:
+        try:
+            if order is not None:
+                return _ours.start(order.request, [order.here, *streams])
+        except _Gone:
+            _warn()
         return _plain(argv, cwd, env, streams)
+
+
+async def start_meanwhile(
+    argv: list[str], *, cwd: str | None, env: dict[str, str], stdin: int, stdout: int, stderr: int
+) -> Started:
+    """The same while the loop goes on: it takes tens of milliseconds where many are started. If cancelled,
+    whatever was started ends."""
+    streams = [stdin, stdout, stderr]
+    with _ordered(argv, cwd, env) as order:
+        try:
+            if order is not None:
+                return await _ours.start_meanwhile(order.request, [order.here, *streams])
+        except _Gone:
+            _warn()
+        return _plain(argv, cwd, env, streams)
+
+
+class _Order(NamedTuple):
+    """A program to be started: argv, environment and directory, and the directory where we are."""
+
+    request: bytes
+    here: int
+
+
+@contextmanager
+def _ordered(argv: list[str], cwd: str | None, env: dict[str, str]) -> Iterator[_Order | None]:
+    """How to order it of the launcher; None where there can be none."""
+    if not _system_can():
+        yield None
+        return
     words = [os.fsencode(word) for word in argv]
     variables = {os.fsencode(name): os.fsencode(value) for name, value in env.items()}
     if any(b"\0" in word for word in (*words, *variables, *variables.values())):
         raise ValueError("embedded null byte")
     here = os.open("/" if cwd is not None and os.path.isabs(cwd) else ".", os.O_PATH | os.O_DIRECTORY)
     try:
-        return _ours.start(marshal.dumps((words, variables, cwd and os.fsencode(cwd))), [here, *streams])
-    except _Gone:
-        log.warning("no launcher can be started: what an agent leaves behind may not be found")
-        return _plain(argv, cwd, env, streams)
+        yield _Order(marshal.dumps((words, variables, cwd and os.fsencode(cwd))), here)
     finally:
         os.close(here)
+
+
+def _warn() -> None:
+    log.warning("no launcher can be started: what an agent leaves behind may not be found")
 
 
 def _plain(argv: list[str], cwd: str | None, env: dict[str, str], streams: list[int]) -> "Plain":
@@ -204,28 +241,24 @@ class _Launcher:
                 start_new_session=True,  # what kills our group must not kill it too
             )
 
-    def start(self, request: bytes, fds: list[int]) -> Kept:
+    def order(self, request: bytes, fds: list[int]) -> socket.socket:
+        """Where the keeper of a new program will say how its start went."""
         control, theirs = socket.socketpair()
         control.settimeout(START_LIMIT)
         self._popen.send_signal(signal.SIGCONT)  # somebody may have stopped it
         try:
-            try:
-                with theirs:
-                    rights = array("i", [theirs.fileno(), *fds])
-                    files = (socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)
-                    self._door.sendmsg([b"+"], [files], socket.MSG_NOSIGNAL)
-                control.sendall(len(request).to_bytes(8, "big") + request, socket.MSG_NOSIGNAL)
-                said, keeper, more = _first_line(control)
-            except (BrokenPipeError, ConnectionResetError) as error:
-                raise _Gone from error
-            word, _, rest = said.partition(" ")
-            if word == "started":
-                return Kept(control, keeper, int(rest), more)
-            number, _, why = rest.partition(" ")
-            raise OSError(int(number), why) if int(number) else ValueError(why)
+            with theirs:
+                rights = array("i", [theirs.fileno(), *fds])
+                files = (socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)
+                self._door.sendmsg([b"+"], [files], socket.MSG_NOSIGNAL)
+            control.sendall(len(request).to_bytes(8, "big") + request, socket.MSG_NOSIGNAL)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            control.close()
+            raise _Gone from error
         except BaseException:
             control.close()
             raise
+        return control
 
     def kill(self) -> None:
         """It does not answer. What it has started goes on."""
@@ -259,12 +292,39 @@ class _Ours:
         self._kept: WeakSet[Kept] = WeakSet()
 
     def start(self, request: bytes, fds: list[int]) -> Kept:
+        return self._started(*self._order(request, fds), request, fds)
+
+    async def start_meanwhile(self, request: bytes, fds: list[int]) -> Kept:
+        launcher, control = self._order(request, fds)
+        try:
+            with anyio.move_on_after(START_LIMIT) as limit:
+                await anyio.wait_readable(control)
+            await checkpoint_if_cancelled()
+        except BaseException:
+            control.close()  # its keeper ends it, if it was started
+            raise
+        if limit.cancelled_caught:
+            control.settimeout(LOOK)
+        return self._started(launcher, control, request, fds)
+
+    def _order(self, request: bytes, fds: list[int]) -> tuple[_Launcher, socket.socket]:
         launcher = self._begun()
         try:
-            kept = launcher.start(request, fds)
+            return launcher, launcher.order(request, fds)
         except _Gone:  # somebody has killed it
             self._discard(launcher)
-            kept = self._begun().start(request, fds)
+        except TimeoutError:
+            self._discard(launcher)
+            raise
+        launcher = self._begun()
+        return launcher, launcher.order(request, fds)
+
+    def _started(self, launcher: _Launcher, control: socket.socket, request: bytes, fds: list[int]) -> Kept:
+        try:
+            kept = _kept(control)
+        except _Gone:
+            self._discard(launcher)
+            kept = _kept(self._begun().order(request, fds))
         except TimeoutError:
             self._discard(launcher)
             raise
@@ -304,6 +364,23 @@ class _Ours:
         for kept in self._kept:
             kept.forget()
         self.__init__()  # type: ignore[misc]
+
+
+def _kept(control: socket.socket) -> Kept:
+    """The program, once its keeper has said that it was started. Raises what its start failed with."""
+    try:
+        try:
+            said, keeper, more = _first_line(control)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise _Gone from error
+        word, _, rest = said.partition(" ")
+        if word == "started":
+            return Kept(control, keeper, int(rest), more)
+        number, _, why = rest.partition(" ")
+        raise OSError(int(number), why) if int(number) else ValueError(why)
+    except BaseException:
+        control.close()
+        raise
 
 
 def _first_line(control: socket.socket) -> tuple[str, int, bytes]:

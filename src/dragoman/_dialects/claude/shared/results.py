@@ -122,6 +122,9 @@ def notification_of(text: str) -> Notification | None:
 # --- plans ---------------------------------------------------------------------------------------------------
 
 
+_PLANNING: Final = frozenset(("TodoWrite", "TaskList", "TaskCreate", "TaskUpdate"))
+
+
 class TaskPlan:
     """The to-do list as TodoWrite, TaskCreate, TaskUpdate and TaskList leave it (capture tools_basic)."""
 
@@ -130,6 +133,8 @@ class TaskPlan:
 
     def on_tool_result(self, name: str, input: Any, result: Any) -> list[PlanEntry] | None:
         """Take in a completed tool. Returns the whole list if it changed, else None."""
+        if name not in _PLANNING:
+            return None
         arguments, outcome = fields.as_mapping(input), fields.as_mapping(result)
         before = self._entries.copy()
         if name == "TodoWrite":

@@ -13,15 +13,24 @@ _COUNTS: Final = (
     "output_tokens",
     "total_tokens",
 )
+"""The API counts cached tokens of the input apart from the rest."""
+_MODEL_COUNTS: Final = (
+    "inputTokens",
+    "cacheReadInputTokens",
+    "cacheCreationInputTokens",
+    "outputTokens",
+    "thinkingTokens",
+    "contextWindow",
+    "maxOutputTokens",
+    "webSearchRequests",
+)
 
 
 def usage_of(native: Any) -> Usage | None:
     """The counts of one API call (`usage`); None if there are none."""
     if not isinstance(native, dict):
         return None
-    fresh, read, written, output, total = (
-        count if type(count) is int else None for count in map(native.get, _COUNTS)
-    )
+    fresh, read, written, output, total = _integers(native, _COUNTS)
     details = native.get("output_tokens_details")
     thinking = details.get("thinking_tokens") if isinstance(details, dict) else None
     usage = Usage(
@@ -40,21 +49,21 @@ _NOTHING: Final = Usage()
 
 def model_usage_of(native: Any) -> ModelUsage:
     """The counts of one model, an entry of `modelUsage`."""
-    read = fields.integer(native, "cacheReadInputTokens")
-    written = fields.integer(native, "cacheCreationInputTokens")
+    counts = _integers(native, _MODEL_COUNTS) if isinstance(native, dict) else [None] * len(_MODEL_COUNTS)
+    fresh, read, written, output, thinking, window, longest, searches = counts
     return ModelUsage(
-        input_tokens=_all_input(fields.integer(native, "inputTokens"), read, written),
+        input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
         cache_read_tokens=read,
         cache_write_tokens=written,
-        output_tokens=fields.integer(native, "outputTokens"),
-        reasoning_tokens=fields.integer(native, "thinkingTokens"),
+        output_tokens=output,
+        reasoning_tokens=thinking,
         cost_usd=fields.number(native, "costUSD"),
-        context_window=fields.integer(native, "contextWindow"),
-        max_output_tokens=fields.integer(native, "maxOutputTokens"),
-        web_search_requests=fields.integer(native, "webSearchRequests"),
+        context_window=window,
+        max_output_tokens=longest,
+        web_search_requests=searches,
     )
 
 
-def _all_input(fresh: int | None, read: int | None, written: int | None) -> int | None:
-    """All input tokens: the API counts cached ones apart from the rest."""
-    return None if fresh is None else fresh + (read or 0) + (written or 0)
+def _integers(native: dict[str, Any], keys: tuple[str, ...]) -> list[int | None]:
+    """The counts at these keys; None for each that is no integer. In one go: there are some for every message."""
+    return [count if type(count) is int else None for count in map(native.get, keys)]

@@ -59,6 +59,8 @@ class Controls:
         """Requests of ours that have no answer yet, by request_id."""
         self._theirs: set[str] = set()
         """The request_ids of the CLI's own requests."""
+        self.asked_mode: str | None = None
+        """The permission mode that the CLI was told to be in, until its first init says whether it is."""
 
     # --- the CLI asks ------------------------------------------------------------------------------------
 
@@ -156,6 +158,8 @@ class Controls:
         else:
             event = self._permission_resolved(id, fields.as_mapping(pending.native), said, error)
         self._ledger.put(event)
+        if said.get("interrupt") is True:
+            self._ledger.interrupt()
 
     def _on_our_check(self, request_id: str, said: dict[str, Any]) -> None:
         if gate.denied(said):
@@ -188,6 +192,8 @@ class Controls:
     def on_our_request(self, message: m.ControlRequest) -> None:
         """Our own `control_request`, seen on its way out."""
         self._our_requests[message.request_id] = message.request
+        if message.request.get("subtype") == "interrupt":
+            self._ledger.interrupt()
 
     def on_answer(self, message: m.ControlResponse) -> dict[str, Any] | None:
         """The CLI's `control_response`. That to initialize is returned: it belongs to the session. With
@@ -214,6 +220,8 @@ class Controls:
         if ok and subtype == "set_model" and self._ledger.facts() and request is not None:
             model = fields.text(answer.response, "model") or fields.text(request, "model")
             self._ledger.put(ev.SessionStarted(model=model))
+        elif ok and subtype == "set_permission_mode" and self.asked_mode is not None:
+            self.asked_mode = fields.text(request, "mode")
         elif ok and subtype == "mcp_status":
             self._ledger.learn(mcp_servers=servers_of(fields.items(answer.response, "mcpServers")))
         elif ok and subtype == "list_models":

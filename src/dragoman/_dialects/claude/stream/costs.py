@@ -6,6 +6,7 @@ from typing import Any
 from dragoman._dialects.claude.shared.usage import model_usage_of, usage_of
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model.usage import ModelUsage, since
+from dragoman._wire import fields
 
 _CENTS = 10
 """Decimal places that survive a difference of two sums of cents."""
@@ -17,7 +18,8 @@ class Costs:
     def __init__(self) -> None:
         self.resumed = False
         """The process goes on with a session, and may count from that one's beginning."""
-        self._models: dict[str, ModelUsage] = {}
+        self._models: dict[str, dict[str, Any]] = {}
+        """The counts of each model, as the last `modelUsage` has them."""
         self._cost: float | None = None
         self._api_ms: float | None = None
         self._session: str | None = None
@@ -40,16 +42,15 @@ class Costs:
 
     def models(self, result: m.Result) -> dict[str, ModelUsage]:
         """The usage of each model that this turn used."""
-        totals = _by_model(result.modelUsage)
+        totals = result.modelUsage or {}
         before, self._models = self._models, totals or self._models
         if result.model_usage_since_last_result is not None:
             return _by_model(result.model_usage_since_last_result)
         if not before and self._carried_over(result):
             return {}
-        rest = {
-            model: since(usage, before[model]) if model in before else usage
-            for model, usage in totals.items()
-        }
+        rest = _by_model(totals)
+        for model in rest.keys() & before.keys():
+            rest[model] = since(rest[model], model_usage_of(before[model]))
         return {model: usage for model, usage in rest.items() if _is_used(usage)}
 
     def cost(self, result: m.Result) -> float | None:
@@ -94,7 +95,7 @@ class Costs:
         models = result.model_usage_since_last_result
         if models is None:
             return None
-        costs = [usage.cost_usd for usage in _by_model(models).values()]
+        costs = [fields.number(counts, "costUSD") for counts in models.values()]
         return (
             sum(cost for cost in costs if cost)
             if all(cost is not None and cost >= 0 for cost in costs)

@@ -1,7 +1,8 @@
 """The machine of Claude Code's stream-json: everything that has to be remembered from line to line."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from itertools import pairwise
+from typing import Any, ClassVar, Final
 
 from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.stream import control, gate, translate
@@ -45,7 +46,7 @@ class ClaudeStream(Machine):
 
     def __init__(self, agent: str = "claude") -> None:
         super().__init__(agent)
-        self._streaming = Streaming(self.ledger)
+        self._streaming = Streaming(self.ledger, self._begin)
         self._calls = Calls(self.ledger)
         self._last_said: str | None = None
         """The uuid of the turn's last `assistant` line: `--resume-session-at` takes it."""
@@ -62,33 +63,13 @@ class ClaudeStream(Machine):
         """Flat messages of which only pieces have come."""
         self._blocked = False
         self._error_code: str | None = None
-        self._handlers: dict[type[m.Native], Callable[[Any], None]] = {
-            m.Init: self._init,
-            m.Assistant: self._assistant,
-            m.User: self._user,
-            m.Result: self._result,
-            m.StreamEvent: self._stream_event,
-            m.ApiRetry: self._streaming.on_retry,
-            m.CommandLifecycle: self._lifecycle,
-            m.Informational: self._informational,
-            m.CompactBoundary: self._compacted,
-            m.ConversationReset: self._reset,
-            m.PermissionDenied: self._calls.on_permission_denied,
-            m.Task: self._calls.task,
-            m.ToolProgress: self._calls.progress,
-            m.ControlRequest: self._control_request,
-            m.ControlResponse: self._control_response,
-            m.ControlCancel: self._controls.on_cancel,
-            m.FlatMessage: self._flat_message,
-            m.FlatToolUse: self._flat_tool_use,
-            m.FlatToolResult: self._flat_tool_result,
-        }
 
     # --- lines in ----------------------------------------------------------------------------------------
 
     def on_start(self, launch: Launch) -> None:
         self._echoes = "--replay-user-messages" in launch.argv
         self._costs.resumed = launch.resume is not None or bool({"--resume", "--continue"} & set(launch.argv))
+        self._controls.asked_mode = _flag(launch.argv, "--permission-mode")
         session = _flag(launch.argv, "--session-id")
         if session is None and "--fork-session" not in launch.argv:
             session = _flag(launch.argv, "--resume")
@@ -109,9 +90,9 @@ class ClaudeStream(Machine):
         ledger.agent_time = message.timestamp
         if message.session_id is not None and message.session_id != ledger.current:
             self._session_changed(message.session_id)
-        handler = self._handlers.get(type(message))
+        handler = _HANDLERS.get(type(message))
         if handler is not None:
-            handler(message)
+            handler(self, message)
         else:
             for event in translate.SIMPLE[type(message)](message):
                 ledger.put(event)
@@ -144,7 +125,18 @@ class ClaudeStream(Machine):
         self.ledger.put(facts)
         if facts.permission_mode not in (None, left):  # a mode that it left without a word
             self.ledger.put(ev.SessionMode(mode=facts.permission_mode))
+        self._check_mode(facts.permission_mode)
         self._begin(next(iter(message.user_message_uuids or ()), None))
+
+    def _check_mode(self, mode: str | None) -> None:
+        """Warn if the first mode that is reported is not the one that was asked for. Where settings forbid
+        bypassPermissions, it is default, and in 2.1.300 auto, in which a model judges."""
+        asked, self._controls.asked_mode = self._controls.asked_mode, None
+        if None not in (asked, mode) and asked != mode:
+            message = f"{self.agent} was told to be in permission mode {asked}, and says that it is in {mode}"
+            self.ledger.put(
+                ev.Notice(severity="warning", message=message, code="permission_mode", synthesized=True)
+            )
 
     def _begin(self, message_id: str | None = None) -> None:
         """A sign that a turn is going on; `message_id` is the message that it is for, where that is said."""
@@ -259,11 +251,6 @@ class ClaudeStream(Machine):
 
     # --- what is said ------------------------------------------------------------------------------------
 
-    def _stream_event(self, message: m.StreamEvent) -> None:
-        if message.parent_tool_use_id is None:
-            self._begin()
-        self._streaming.receive(message)
-
     def _assistant(self, message: m.Assistant) -> None:
         parent, said = message.parent_tool_use_id, message.message
         if parent is not None:
@@ -299,14 +286,15 @@ class ClaudeStream(Machine):
             elif isinstance(native.get("tool_use_id"), str):
                 self._calls.end(native, native.get("content"), {}, parent)
             else:
-                event = translate.assistant_message(native, kind)
-                event.message_id, event.block = message_id, index
-                event.parent, event.model = parent, said.model
-                self.ledger.put(event)
+                self.ledger.put(
+                    translate.assistant_message(native, kind, message_id, index, parent, said.model)
+                )
 
     def _user(self, message: m.User) -> None:
         blocks = parts_of(message.message.content)
-        results = [block for block in blocks if fields.value(block, "type") == "tool_result"]
+        results = [
+            block for block in blocks if isinstance(block, dict) and block.get("type") == "tool_result"
+        ]
         # Older tools wrote a result's own id as the parent: that is no subagent (specification 004 §3.6).
         own = [result.get("tool_use_id") for result in results]
         parent = message.parent_tool_use_id if message.parent_tool_use_id not in own else None
@@ -417,10 +405,33 @@ class ClaudeStream(Machine):
         return f"request-{self._requests}"
 
 
+_HANDLERS: Final[dict[type[m.Native], Callable[[ClaudeStream, Any], None]]] = {
+    m.Init: ClaudeStream._init,
+    m.Assistant: ClaudeStream._assistant,
+    m.User: ClaudeStream._user,
+    m.Result: ClaudeStream._result,
+    m.StreamEvent: lambda machine, message: machine._streaming.receive(message),
+    m.ApiRetry: lambda machine, message: machine._streaming.on_retry(message),
+    m.CommandLifecycle: ClaudeStream._lifecycle,
+    m.Informational: ClaudeStream._informational,
+    m.CompactBoundary: ClaudeStream._compacted,
+    m.ConversationReset: ClaudeStream._reset,
+    m.PermissionDenied: lambda machine, message: machine._calls.on_permission_denied(message),
+    m.Task: lambda machine, message: machine._calls.task(message),
+    m.ToolProgress: lambda machine, message: machine._calls.progress(message),
+    m.ControlRequest: ClaudeStream._control_request,
+    m.ControlResponse: ClaudeStream._control_response,
+    m.ControlCancel: lambda machine, message: machine._controls.on_cancel(message),
+    m.FlatMessage: ClaudeStream._flat_message,
+    m.FlatToolUse: ClaudeStream._flat_tool_use,
+    m.FlatToolResult: ClaudeStream._flat_tool_result,
+}
+"""The messages of which something is remembered; translate.SIMPLE has the others."""
+
+
 def _flag(argv: list[str], name: str) -> str | None:
-    """The value of a flag of the command line that started the agent."""
-    index = argv.index(name) + 1 if name in argv else len(argv)
-    return argv[index] if index < len(argv) else None
+    """The value of a flag of the command line that started the agent; the last one counts."""
+    return next((value for value, flag in pairwise(reversed(argv)) if flag == name), None)
 
 
 MACHINE = ClaudeStream

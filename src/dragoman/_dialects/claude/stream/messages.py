@@ -5,7 +5,7 @@ message that lacks a field is still a message.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec import Struct, field
@@ -36,7 +36,7 @@ class ApiMessage(Struct):
 # --- the conversation --------------------------------------------------------------------------------------
 
 
-class Assistant(Native):
+class Assistant(Native, tag_field="type", tag="assistant"):
     message: ApiMessage = field(default_factory=ApiMessage)
     parent_tool_use_id: str | None = None
     error: str | None = None
@@ -45,7 +45,7 @@ class Assistant(Native):
     task_description: str | None = None
 
 
-class User(Native):
+class User(Native, tag_field="type", tag="user"):
     message: ApiMessage = field(default_factory=ApiMessage)
     parent_tool_use_id: str | None = None
     tool_use_result: Any = None
@@ -57,7 +57,7 @@ class User(Native):
     task_description: str | None = None
 
 
-class Result(Native):
+class Result(Native, tag_field="type", tag="result"):
     subtype: str | None = None
     status: str | None = None
     """The flat shape's word for subtype."""
@@ -154,7 +154,7 @@ ApiEvent = (
 )
 
 
-class StreamEvent(Native):
+class StreamEvent(Native, tag_field="type", tag="stream_event"):
     event: ApiEvent | None = None
     parent_tool_use_id: str | None = None
     abandoned_blocks: dict[str, Any] | None = None
@@ -163,7 +163,12 @@ class StreamEvent(Native):
 # --- the system --------------------------------------------------------------------------------------------
 
 
-class Init(Native):
+class Init(Native, tag_field="type", tag="system"):
+    """The commonest of the system's messages, and the longest. So every message of the system is read as one first, and
+    again as what its `subtype` says it is."""
+
+    type: ClassVar[str] = "system"
+    subtype: str = ""
     cwd: str | None = None
     tools: list[str] | None = None
     mcp_servers: list[dict[str, Any]] | None = None
@@ -313,7 +318,7 @@ class ToolProgress(Native):
     elapsed_time_seconds: int | float | None = None
 
 
-class RateLimitEvent(Native):
+class RateLimitEvent(Native, tag_field="type", tag="rate_limit_event"):
     rate_limit_info: dict[str, Any] = field(default_factory=dict)
 
 
@@ -323,7 +328,7 @@ class AuthStatus(Native):
     error: str | None = None
 
 
-class CommandLifecycle(Native):
+class CommandLifecycle(Native, tag_field="type", tag="command_lifecycle"):
     command_uuid: str | None = None
     state: str | None = None
 
@@ -342,7 +347,7 @@ class Goal(Native):
 # --- the control protocol, the same both ways --------------------------------------------------------------
 
 
-class ControlRequest(Native):
+class ControlRequest(Native, tag_field="type", tag="control_request"):
     request_id: str = ""
     request: dict[str, Any] = field(default_factory=dict)
 
@@ -355,7 +360,7 @@ class ControlAnswer(Struct):
     error_code: str | None = None
 
 
-class ControlResponse(Native):
+class ControlResponse(Native, tag_field="type", tag="control_response"):
     response: ControlAnswer = field(default_factory=ControlAnswer)
 
 
@@ -456,18 +461,30 @@ SYSTEM_TYPES: dict[str, type[Native]] = {
 }
 
 
-def choose(header: Header) -> type[Native] | None:
+def choose(header: Header | Init) -> type[Native] | None:
     """What a message is read as; None if this version does not know it."""
     return SYSTEM_TYPES.get(header.subtype) if header.type == "system" else TYPES.get(header.type)
 
 
-READER: Reader[Header, Native] = Reader(Header, choose)
+COMMON = (
+    StreamEvent
+    | Assistant
+    | User
+    | Result
+    | Init
+    | ControlRequest
+    | ControlResponse
+    | RateLimitEvent
+    | CommandLifecycle
+)
+
+READER: Reader[Header | Init, Native] = Reader(Header, choose, COMMON, Init)
 
 
 def read(line: bytes) -> Sequence[Native | Unknown | Invalid]:
     """The messages on a line: one, except that `--output-format json --verbose` prints them all as an array."""
     message = READER.read(line)
-    if isinstance(message, Invalid) and line.lstrip().startswith(b"["):
+    if type(message) is Invalid and line.lstrip().startswith(b"["):
         items = parse(line)
         if isinstance(items, list):
             return [READER.read(msgspec.json.encode(repaired(item))) for item in items]

@@ -5,7 +5,8 @@ mid-stream the deltas just stop and the retry comes under another message id: wi
 (capture api_midstream_cut), with api_retry or abandoned_blocks in 2.1.325 (x_cut_tool_325).
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final, Literal
 
 from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.stream import messages as m
@@ -15,12 +16,18 @@ from dragoman._wire import fields
 from dragoman._wire.jsontext import Unknown
 from dragoman._wire.ledger import Ledger
 
+MESSAGES_KEPT: Final = 1000
+"""Of how many messages it is known how many blocks came, and that they were counted. Several are under way at once, one
+for each subagent."""
+
 
 class Streaming:
     """The message that is being streamed, and the number of blocks of each message."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, begin: Callable[[], None]) -> None:
         self._ledger = ledger
+        self._begin = begin
+        """Called for a sign that a turn has begun."""
         self.id: str | None = None
         """The id of the message that is, or was last, streamed."""
         self._model: str | None = None
@@ -28,12 +35,26 @@ class Streaming:
         self._open: int | None = None
         self._calls: dict[int, str] = {}
         self._blocks: dict[str, int] = {}
-        self._counted_ids: set[str] = set()
+        """The number of blocks of each of the last messages."""
+        self._counted_ids: dict[str, None] = {}
+        """The last messages whose usage was told."""
 
     def receive(self, message: m.StreamEvent) -> None:
         event, parent = message.event, message.parent_tool_use_id
-        if isinstance(event, m.BlockDelta):
-            self._delta(event, parent)
+        if parent is None and not self._ledger.open_turns:
+            self._begin()
+        if type(event) is m.BlockDelta:
+            delta, index = event.delta, event.index
+            if type(delta) is m.TextDelta:
+                self._ledger.delta("text", delta.text, self.id, index, None, parent)
+            elif type(delta) is m.ThinkingDelta:
+                self._ledger.delta("thinking", delta.thinking, self.id, index, None, parent)
+            elif type(delta) is m.InputDelta:
+                call_id = self._calls.get(index)
+                self._ledger.delta("tool_input", delta.partial_json, self.id, index, call_id, parent)
+            elif type(delta) is Unknown:
+                named = f"stream_event/content_block_delta/{delta.native_type}"
+                self._ledger.put(ev.NativeUnknown(native_type=named))
         elif isinstance(event, m.BlockStart):
             self._block_start(event, parent)
         elif isinstance(event, m.BlockStop):
@@ -63,29 +84,8 @@ class Streaming:
         if call_id is not None:
             self._calls[event.index] = call_id
         if text:
-            kind: ev.DeltaKind = "thinking" if "thinking" in block else "text"
-            self._put_delta(kind, text, event.index, parent)
-
-    def _delta(self, event: m.BlockDelta, parent: str | None) -> None:
-        delta = event.delta
-        if isinstance(delta, m.TextDelta):
-            self._put_delta("text", delta.text, event.index, parent)
-        elif isinstance(delta, m.ThinkingDelta):
-            self._put_delta("thinking", delta.thinking, event.index, parent)
-        elif isinstance(delta, m.InputDelta):
-            call_id = self._calls.get(event.index)
-            self._put_delta("tool_input", delta.partial_json, event.index, parent, call_id)
-        elif isinstance(delta, Unknown):
-            self._ledger.put(
-                ev.NativeUnknown(native_type=f"stream_event/content_block_delta/{delta.native_type}")
-            )
-
-    def _put_delta(
-        self, kind: ev.DeltaKind, text: str, index: int, parent: str | None, call_id: str | None = None
-    ) -> None:
-        self._ledger.put(
-            ev.Delta(kind=kind, text=text, message_id=self.id, block=index, call_id=call_id, parent=parent)
-        )
+            kind: Literal["text", "thinking"] = "thinking" if "thinking" in block else "text"
+            self._ledger.delta(kind, text, self.id, event.index, None, parent)
 
     # --- what the whole lines need -----------------------------------------------------------------------
 
@@ -94,20 +94,25 @@ class Streaming:
         count = self._blocks.get(message_id, 0)
         index = self._open if self.id == message_id and self._open is not None else count
         self._blocks[message_id] = index + 1
+        _forget(self._blocks)
         return index
 
     def count(self, message: m.ApiMessage, parent: str | None) -> None:
         """Put the usage of a message that is not streamed, without its output count, which is that of the
         first token."""
-        if message.id != self.id and message.usage and message.model != "<synthetic>":
-            self._say_usage(message.id, message.model, {**message.usage, "output_tokens": None}, parent)
+        id, usage = message.id, message.usage
+        if id != self.id and usage and id not in self._counted_ids and message.model != "<synthetic>":
+            self._say_usage(id, message.model, {**usage, "output_tokens": None}, parent)
 
     def _say_usage(
         self, message_id: str | None, model: str | None, native: dict[str, Any], parent: str | None
     ) -> None:
+        if message_id is None or message_id in self._counted_ids:
+            return
         usage = usage_of(native)
-        if usage is not None and message_id is not None and message_id not in self._counted_ids:
-            self._counted_ids.add(message_id)
+        if usage is not None:
+            self._counted_ids[message_id] = None
+            _forget(self._counted_ids)
             self._ledger.put(
                 ev.UsageUpdated(scope="call", usage=usage, model=model, message_id=message_id, parent=parent)
             )
@@ -140,3 +145,8 @@ class Streaming:
             )
             if discards:
                 self._ledger.put(ev.Retry(discards=discards, synthesized=True))
+
+
+def _forget(messages: dict[str, Any]) -> None:
+    if len(messages) > MESSAGES_KEPT:
+        del messages[next(iter(messages))]

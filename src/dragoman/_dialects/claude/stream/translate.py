@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model import events as ev
+from dragoman._model.content import ContentBlock
 from dragoman._model.errors import ErrorKind
 from dragoman._model.events import Event
 from dragoman._wire import fields
@@ -168,7 +170,7 @@ def agent_ready(answer: dict[str, Any]) -> ev.AgentReady:
 
 def session_facts(message: m.Init, known: dict[str, Any]) -> ev.SessionStarted:
     """The facts in an init, in the words of what is `known` already where that says more: an init has names only."""
-    listed = [ev.SlashCommand(name=name.removeprefix("/")) for name in message.slash_commands or []]
+    listed = list(_commands_named(tuple(message.slash_commands or ())))
     return ev.SessionStarted(
         model=message.model,
         cwd=message.cwd,
@@ -178,8 +180,8 @@ def session_facts(message: m.Init, known: dict[str, Any]) -> ev.SessionStarted:
         commands=together(known.get("commands", []), listed),
         models=known.get("models", []),
         account=known.get("account", {}),
-        agents=_in_full(agents_of(message.agents or []), known.get("agents", [])),
-        skills=_in_full(skills_of(message.skills or []), known.get("skills", [])),
+        agents=_in_full(agents_of(message.agents or []), known.get("agents", []), _agent),
+        skills=_in_full(skills_of(message.skills or []), known.get("skills", []), _skill),
         plugins=_in_full(plugins_of(message.plugins or []), known.get("plugins", [])),
         betas=message.betas or [],
         output_style=message.output_style,
@@ -196,15 +198,26 @@ _Named = TypeVar("_Named", ev.SlashCommand, ev.McpServer, ev.SubagentType, ev.Sk
 
 def together(told: list[_Named], more: list[_Named]) -> list[_Named]:
     """What was told, and what else is named."""
+    if not told:
+        return more
     names = {each.name for each in told}
     return told + [each for each in more if each.name not in names]
 
 
-def _in_full(said: list[_Named], known: list[_Named]) -> list[_Named]:
-    """What is said, each thing as it is known if that says nothing else."""
+def _in_full(
+    said: list[_Named], known: list[_Named], only_named: Callable[[str], _Named] | None = None
+) -> list[_Named]:
+    """What is said, each thing as it is known if that says nothing else. `only_named` makes one of which nothing but
+    the name is said."""
+    if not known:
+        return said
     found = {each.name: each for each in known}
     return [
-        full if (full := found.get(each.name)) is not None and _is_part(each, full) else each for each in said
+        full
+        if (full := found.get(each.name)) is not None
+        and ((only_named is not None and each is only_named(each.name)) or _is_part(each, full))
+        else each
+        for each in said
     ]
 
 
@@ -230,20 +243,24 @@ def servers_of(native: list[Any]) -> list[ev.McpServer]:
 def agents_of(native: list[Any]) -> list[ev.SubagentType]:
     """Kinds of subagents: names in an init, objects in the answer to initialize."""
     return [
-        ev.SubagentType(
-            name=name, description=fields.text(item, "description"), model=fields.text(item, "model")
+        _agent(item)
+        if type(item) is str
+        else ev.SubagentType(
+            name=item["name"], description=fields.text(item, "description"), model=fields.text(item, "model")
         )
         for item in native
-        if (name := _name(item)) is not None
+        if type(item) is str or fields.text(item, "name") is not None
     ]
 
 
 def skills_of(native: list[Any]) -> list[ev.Skill]:
     """Skills: names in an init, objects in the answer to reload_skills."""
     return [
-        ev.Skill(name=name, description=fields.text(item, "description"))
+        _skill(item)
+        if type(item) is str
+        else ev.Skill(name=item["name"], description=fields.text(item, "description"))
         for item in native
-        if (name := _name(item)) is not None
+        if type(item) is str or fields.text(item, "name") is not None
     ]
 
 
@@ -253,6 +270,24 @@ def plugins_of(native: list[Any]) -> list[ev.Plugin]:
         for item in native
         if (name := _name(item)) is not None
     ]
+
+
+# Every session of every run lists the same names: what is nothing but a name is made once.
+
+
+@lru_cache(maxsize=64)
+def _commands_named(names: tuple[str, ...]) -> tuple[ev.SlashCommand, ...]:
+    return tuple(ev.SlashCommand(name=name.removeprefix("/")) for name in names)
+
+
+@lru_cache(maxsize=4096)
+def _agent(name: str) -> ev.SubagentType:
+    return ev.SubagentType(name=name)
+
+
+@lru_cache(maxsize=4096)
+def _skill(name: str) -> ev.Skill:
+    return ev.Skill(name=name)
 
 
 def _name(item: Any) -> str | None:
@@ -287,16 +322,34 @@ def user_message(content: Any) -> ev.Message:
     return ev.Message(role="user", text=text or None, blocks=blocks)
 
 
-def assistant_message(block: dict[str, Any], kind: ev.MessageKind) -> ev.Message:
+def assistant_message(
+    block: dict[str, Any],
+    kind: ev.MessageKind,
+    message_id: str | None,
+    index: int | None,
+    parent: str | None,
+    model: str | None,
+) -> ev.Message:
     """A message from one block of an assistant's content; one that is no text or thinking is in its
     `blocks`."""
-    text, thinking = fields.text(block, "text"), fields.text(block, "thinking")
-    if block.get("type") == "thinking" and thinking is not None:
-        return ev.Message(role="assistant", kind="thinking", text=thinking)
-    if block.get("type") == "text" and text is not None:
-        return ev.Message(role="assistant", kind=kind, text=text)
-    kind = "thinking" if block.get("type") == "redacted_thinking" else "text"
-    return ev.Message(role="assistant", kind=kind, blocks=blocks_of([block]))
+    type_ = block.get("type")
+    text = block.get(type_) if type_ == "text" or type_ == "thinking" else None
+    blocks: list[ContentBlock] = []
+    if isinstance(text, str):
+        kind = "thinking" if type_ == "thinking" else kind
+    else:
+        text, blocks = None, blocks_of([block])
+        kind = "thinking" if type_ == "redacted_thinking" else "text"
+    return ev.Message(
+        role="assistant",
+        kind=kind,
+        text=text,
+        blocks=blocks,
+        message_id=message_id,
+        block=index,
+        model=model,
+        parent=parent,
+    )
 
 
 # --- results -----------------------------------------------------------------------------------------------

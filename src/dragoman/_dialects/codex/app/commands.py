@@ -127,6 +127,11 @@ class Commands:
             self._until_turn.append(c.Interrupt(id=None if lines else command.id, session=thread.id))
         return lines
 
+    @property
+    def waits(self) -> bool:
+        """Whether some command waits for a thread or for a turn's id."""
+        return bool(self._until_turn or self._until_open)
+
     def due(self) -> list[bytes]:
         """The lines of commands that waited for a thread or for a turn's id. One that makes no sense any more
         ends with an error."""

@@ -1,7 +1,7 @@
 """What goes on in threads: turns, what is said in them, what is done, and who does it."""
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from dragoman._dialects.codex.app import items as i
 from dragoman._dialects.codex.app import messages as m
@@ -126,7 +126,7 @@ class Conversation:
     # --- what is said ------------------------------------------------------------------------------------
 
     def _text_delta(self, thread: Thread, params: m.DeltaNews) -> None:
-        self._threads.put(thread, ev.Delta(text=params.delta, message_id=params.itemId))
+        self._grow(thread, "text", params, None)
 
     def _plan_delta(self, thread: Thread, params: m.DeltaNews) -> None:
         self._threads.put(thread, ev.Delta(kind="plan", text=params.delta, message_id=params.itemId))
@@ -136,9 +136,17 @@ class Conversation:
             block = thread.block(params.itemId, "summary", params.summaryIndex)
         else:
             block = thread.block(params.itemId, "content", params.contentIndex or 0)
-        self._threads.put(
-            thread, ev.Delta(kind="thinking", text=params.delta, message_id=params.itemId, block=block)
-        )
+        self._grow(thread, "thinking", params, block)
+
+    def _grow(
+        self, thread: Thread, kind: Literal["text", "thinking"], params: m.DeltaNews, block: int | None
+    ) -> None:
+        """Put a piece of text; the short way, unless it is a subagent's, whose events say which thread they are of."""
+        if thread.session == thread.id:
+            self._ledger.delta(kind, params.delta, params.itemId, block, None, thread.parent)
+        else:
+            event = ev.Delta(kind=kind, text=params.delta, message_id=params.itemId, block=block)
+            self._threads.put(thread, event)
 
     def _say(self, thread: Thread, item: Any) -> None:
         for message in speech.messages(item):
@@ -178,18 +186,19 @@ class Conversation:
     # --- what is done ------------------------------------------------------------------------------------
 
     def _item_started(self, thread: Thread, params: m.ItemNews) -> None:
-        item = params.item
-        if isinstance(item, Unknown):
-            self._threads.put(thread, ev.NativeUnknown(native_type=f"item/started/{item.native_type}"))
-        elif isinstance(item, i.SubAgentActivity):
-            self._agent_activity(thread, item)
-        elif isinstance(item, i.ContextCompaction):
-            thread.compacting = thread.meter.context
-            self._threads.put(thread, ev.SessionStatus(status="compacting"))
-        elif isinstance(item, i.EnteredReviewMode):
-            self._threads.put(thread, ev.SessionStatus(status="review_started", message=item.review))
-        elif type(item) in tools.STARTS:
-            self._begin_tool(thread, item)
+        begin = _BEGINNINGS.get(type(params.item))
+        if begin is not None:
+            begin(self, thread, params.item)
+
+    def _unknown_started(self, thread: Thread, item: Unknown) -> None:
+        self._threads.put(thread, ev.NativeUnknown(native_type=f"item/started/{item.native_type}"))
+
+    def _compaction_started(self, thread: Thread, item: i.ContextCompaction) -> None:
+        thread.compacting = thread.meter.context
+        self._threads.put(thread, ev.SessionStatus(status="compacting"))
+
+    def _review_started(self, thread: Thread, item: i.EnteredReviewMode) -> None:
+        self._threads.put(thread, ev.SessionStatus(status="review_started", message=item.review))
 
     def _begin_tool(self, thread: Thread, item: Any) -> None:
         thread.calls.add(item.id)
@@ -202,21 +211,16 @@ class Conversation:
             self._threads.begin_spawn(thread, item.id, item.prompt)
 
     def _item_completed(self, thread: Thread, params: m.ItemNews) -> None:
-        item = params.item
-        if isinstance(item, Unknown):
-            self._threads.put(thread, ev.NativeUnknown(native_type=f"item/completed/{item.native_type}"))
-        elif isinstance(item, i.Reasoning):
-            self._reason(thread, item)
-        elif isinstance(item, i.SubAgentActivity):
-            self._agent_activity(thread, item)
-        elif isinstance(item, i.ContextCompaction):
-            self._threads.put(thread, thread.compaction())
-        elif isinstance(item, i.ExitedReviewMode):
-            self._threads.put(thread, ev.SessionStatus(status="review_ended", message=item.review))
-        elif type(item) in tools.ENDS:
-            self._end_tool(thread, item)
-        else:
-            self._say(thread, item)
+        _ENDS.get(type(params.item), Conversation._say)(self, thread, params.item)
+
+    def _unknown_completed(self, thread: Thread, item: Unknown) -> None:
+        self._threads.put(thread, ev.NativeUnknown(native_type=f"item/completed/{item.native_type}"))
+
+    def _compaction_completed(self, thread: Thread, item: i.ContextCompaction) -> None:
+        self._threads.put(thread, thread.compaction())
+
+    def _review_completed(self, thread: Thread, item: i.ExitedReviewMode) -> None:
+        self._threads.put(thread, ev.SessionStatus(status="review_ended", message=item.review))
 
     def _end_tool(self, thread: Thread, item: Any) -> None:
         if item.id not in thread.calls:
@@ -307,6 +311,26 @@ class Conversation:
             self._threads.end_spawn(item.id)
         elif item.kind in _AGENT_OVER and (told := self._threads.find(item.agentThreadId)) is not None:
             self._threads.end_agent(told, item.kind, None)
+
+
+_BEGINNINGS: Final[dict[type, Callable[[Conversation, Thread, Any], None]]] = {
+    **dict.fromkeys(tools.STARTS, Conversation._begin_tool),
+    Unknown: Conversation._unknown_started,
+    i.SubAgentActivity: Conversation._agent_activity,
+    i.ContextCompaction: Conversation._compaction_started,
+    i.EnteredReviewMode: Conversation._review_started,
+}
+"""What the start of an item means; of all others only the end says something."""
+
+_ENDS: Final[dict[type, Callable[[Conversation, Thread, Any], None]]] = {
+    **dict.fromkeys(tools.ENDS, Conversation._end_tool),
+    Unknown: Conversation._unknown_completed,
+    i.Reasoning: Conversation._reason,
+    i.SubAgentActivity: Conversation._agent_activity,
+    i.ContextCompaction: Conversation._compaction_completed,
+    i.ExitedReviewMode: Conversation._review_completed,
+}
+"""What the end of an item means; any other one is a message, or nothing."""
 
 
 def _last_answer(turn: i.Turn) -> str | None:

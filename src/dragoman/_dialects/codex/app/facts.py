@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from dragoman._dialects.codex.app import messages as m
 from dragoman._dialects.codex.app import translate
 from dragoman._dialects.codex.app.threads import Thread, Threads
@@ -46,6 +48,9 @@ class Facts:
             if read is not None:
                 facts = read(answer)
                 if facts.mcp_servers:
+                    facts.mcp_servers = [
+                        _complete(server, thread.mcp_servers.get(server.name)) for server in facts.mcp_servers
+                    ]
                     thread.mcp_servers = {server.name: server for server in facts.mcp_servers}
                 self.know(thread, facts)
             elif method == "account/rateLimits/read":
@@ -111,3 +116,10 @@ class Facts:
         """thread/compacted of older versions, unless an item was put for the same compaction."""
         if not thread.compacted:
             self._threads.put(thread, thread.compaction())
+
+
+def _complete(listed: ev.McpServer, known: ev.McpServer | None) -> ev.McpServer:
+    """A server that was listed, with what only its start told: 0.150.0 lists no errors, 0.135.0 no statuses either."""
+    if known is None or listed.status not in (None, known.status):
+        return listed
+    return replace(listed, status=known.status, error=listed.error or known.error)

@@ -90,7 +90,7 @@ class CodexApp(Machine):
 
     def __init__(self, agent: str = "codex") -> None:
         super().__init__(agent)
-        self._peer = jsonrpc.Peer(version=None)
+        self._peer = jsonrpc.Peer(version=None, types=m.NOTIFICATIONS)
         self._threads = Threads(self.ledger)
         self._requests = Requests(self.ledger, self._threads, self._peer)
         self._facts = Facts(self.ledger, self._threads)
@@ -121,32 +121,26 @@ class CodexApp(Machine):
         self.owe(self._peer.request(INITIALIZE, params, id=INITIALIZE))
 
     def read(self, line: bytes) -> Iterable[Any]:
-        """Notifications have a typed road of their own: they are nearly all there is."""
-        note = m.read(line)
-        return (note,) if note is not None else self._peer.receive(line)
+        return self._peer.receive(line)
 
     def on_out(self, line: bytes) -> None:
+        """Notifications have a road of their own: they are nearly all there is."""
         if self._threads.main is not None:
             self.ledger.current = self._threads.main
-        super().on_out(line)
-        for owed in self._commands.due():
-            self.owe(owed)
+        if line.startswith(b"{"):
+            for message in self.read(line):
+                if type(message) is jsonrpc.Notification:
+                    self._on_notification(message)
+                else:
+                    self.take(message)
+        else:
+            super().on_out(line)
+        if self._commands.waits:
+            for owed in self._commands.due():
+                self.owe(owed)
 
-    def on_message(self, message: m.Note | jsonrpc.Incoming) -> None:
-        if isinstance(message, m.Note):
-            self._on_notification(message)
-        elif isinstance(message, jsonrpc.Response):
-            self._on_answer(message)
-        elif isinstance(message, jsonrpc.Request):
-            self._on_request(message)
-        elif isinstance(message, jsonrpc.Notification):
-            note = m.fitted(message.method, message.params)
-            if note is not None:
-                self._on_notification(note)
-            elif message.method.startswith(m.OLDER):
-                self._heard_older(message)
-            else:
-                self.ledger.put(ev.NativeUnknown(native_type=message.method))
+    def on_message(self, message: jsonrpc.Incoming) -> None:
+        _READERS[type(message)](self, message)
 
     def on_in(self, line: bytes) -> None:
         for message in self._peer.on_sent(line):
@@ -157,26 +151,34 @@ class CodexApp(Machine):
 
     # --- notifications -----------------------------------------------------------------------------------
 
-    def _on_notification(self, note: m.Note) -> None:
-        ledger, params, method = self.ledger, note.params, note.method
+    def _on_notification(self, note: jsonrpc.Notification) -> None:
+        ledger, method = self.ledger, note.method
+        params: Any = note.params if isinstance(note.params, m.Params) else m.fitted(method, note.params)
+        if params is None:
+            if method.startswith(m.OLDER):
+                self._heard_older(note)
+            else:
+                ledger.put(ev.NativeUnknown(native_type=method))
+            return
         ledger.native_type = method
-        ledger.agent_time = str(note.time) if note.time is not None else None
-        if isinstance(params, m.ResolvedNews):
+        if note.time is not None:
+            ledger.agent_time = str(note.time)
+        if method == "serverRequest/resolved":
             self._requests.on_resolved(str(params.requestId))
             return
-        if isinstance(params, m.StatusNews) and not self._threads.is_expected(params.threadId):
+        if method == "thread/status/changed" and not self._threads.is_expected(params.threadId):
             return  # a subagent comes to life before anyone says that there is one (capture subagent_v2)
         thread = self._thread(params)
         handler = self._handlers.get(method)
         if handler is not None:
             if thread is not None:
                 handler(thread, params)
-            return
-        for event in translate.SIMPLE[method](params) if method in translate.SIMPLE else ():
-            if thread is not None:
-                self._threads.put(thread, event)
-            else:
-                ledger.put(event)
+        elif method in translate.SIMPLE:
+            for event in translate.SIMPLE[method](params):
+                if thread is not None:
+                    self._threads.put(thread, event)
+                else:
+                    ledger.put(event)
 
     def _heard_older(self, message: jsonrpc.Notification) -> None:
         """A notification of the first version of the protocol, which its last CLIs sent beside the second's.
@@ -196,9 +198,7 @@ class CodexApp(Machine):
 
     def _thread(self, params: m.Params) -> Thread | None:
         """The thread of a notification: by `threadId`, else the main one; None before there is one."""
-        id = params.threadId
-        if isinstance(params, m.ThreadNews):
-            id = fields.text(params.thread, "id")
+        id = fields.text(params.thread, "id") if type(params) is m.ThreadNews else params.threadId
         if id is None:
             return self._threads.find(self._threads.main) if self._threads.main is not None else None
         return self._enter(id)
@@ -206,7 +206,8 @@ class CodexApp(Machine):
     def _enter(self, id: str) -> Thread:
         """The thread with this id; its session is the ledger's current one from now on."""
         thread = self._threads.get(id)
-        self.ledger.name_session(thread.session)
+        if self.ledger.current != thread.session:
+            self.ledger.name_session(thread.session)
         return thread
 
     def _thread_started(self, thread: Thread, params: m.ThreadNews) -> None:
@@ -255,6 +256,8 @@ class CodexApp(Machine):
             sent.turn = self.ledger.turn(thread.session) if opened else None
         elif thread is not None and request.method == "turn/steer":
             self._talk.put_input(thread, params)
+        elif thread is not None and request.method == "turn/interrupt":
+            self.ledger.interrupt(thread.session)
         elif thread is not None and request.method == "thread/compact/start":
             thread.manual_compaction = True
 
@@ -423,5 +426,11 @@ def _command_of(method: str, params: dict[str, Any]) -> str:
         return "set_model"
     return "set_mode" if changed and changed <= _MODES else "set_option"
 
+
+_READERS: Final[dict[type, Callable[[CodexApp, Any], None]]] = {
+    jsonrpc.Notification: CodexApp._on_notification,
+    jsonrpc.Response: CodexApp._on_answer,
+    jsonrpc.Request: CodexApp._on_request,
+}
 
 MACHINE = CodexApp

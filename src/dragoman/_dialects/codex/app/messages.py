@@ -4,14 +4,12 @@ Everything is optional, because a message that lacks a field is still a message;
 are not listed. Requests and answers are few and stay plain JSON.
 """
 
-from functools import cache
 from typing import Any, Final
 
-import msgspec
-from msgspec import Raw, Struct, field
+from msgspec import Struct, field
 
 from dragoman._dialects.codex.app.items import ThreadItem, Turn
-from dragoman._wire.jsontext import Ragged, fit, parse, repaired
+from dragoman._wire.jsontext import Ragged, fit, repaired
 
 
 class Params(Struct, kw_only=True, gc=False):
@@ -262,58 +260,11 @@ REQUESTS: Final = frozenset(
 """Everything that 0.166.0 asks its client for."""
 
 
-class Note(Struct, gc=False):
-    """A notification, read."""
-
-    method: str
-    params: Params
-    time: int | None = None
-    """emittedAtMs."""
-
-
-class Line(Struct, gc=False):
-    """A line, before its params are read."""
-
-    method: str | None = None
-    id: str | int | None = None
-    params: Raw = Raw(b"{}")
-    emittedAtMs: int | None = None
-
-
-_line = msgspec.json.Decoder(Line)
-
-
-def read(line: bytes) -> Note | None:
-    """The notification on a line; None if it is anything else, or unknown."""
-    try:
-        head = _line.decode(line)
-        wanted = NOTIFICATIONS.get(head.method or "") if head.id is None else None
-        if wanted is None or head.method is None:
-            return None
-        return Note(head.method, _decoder(wanted).decode(head.params), head.emittedAtMs)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _read_tolerant(line)
-
-
-def _read_tolerant(line: bytes) -> Note | None:
-    value = parse(line)
-    if not isinstance(value, dict) or value.get("id") is not None:
-        return None
-    method, time = value.get("method"), value.get("emittedAtMs")
-    return fitted(method, value.get("params"), time) if isinstance(method, str) else None
-
-
-def fitted(method: str, params: Any, time: Any = None) -> Note | None:
-    """The notification in parsed JSON, as far as it fits; None if its method is unknown."""
+def fitted(method: str, params: Any) -> Any:
+    """The params of a notification that were not read as their type, as far as they fit it; None if the method is
+    unknown."""
     wanted = NOTIFICATIONS.get(method)
-    if wanted is None:
-        return None
-    return Note(method, fit(params, wanted), time if type(time) is int else None)
-
-
-@cache
-def _decoder(wanted: type[Params]) -> "msgspec.json.Decoder[Any]":
-    return msgspec.json.Decoder(wanted)
+    return fit(params, wanted) if wanted is not None else None
 
 
 def turns(native: Any) -> list[Turn]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from dragoman._dialects.codex.app import messages as m
 from dragoman._model.frames import Direction
+from dragoman._wire.jsonrpc import Line
 from dragoman._wire.shapes import Calls, Free, Part, rpc_parts
 
 FREE: Final[Free] = {
@@ -32,7 +33,7 @@ FREE: Final[Free] = {
 
 def parts(line: bytes, direction: Direction, calls: Calls) -> Iterable[Part]:
     """Notifications, requests of both sides, and answers by what was asked."""
-    return rpc_parts(line, direction, calls, partial(_message, direction), m.Line)
+    return rpc_parts(line, direction, calls, partial(_message, direction), Line)
 
 
 def _message(direction: Direction, method: str, params: Any) -> Part | None:

@@ -136,7 +136,10 @@ class Threads:
 
     def put(self, thread: Thread, event: ev.Event) -> None:
         """An event of this thread."""
-        self.stamp(thread, event)
+        if thread.session == thread.id and thread.parent is None:  # so it is of all but subagents
+            event.session = thread.session
+        else:
+            self.stamp(thread, event)
         self._ledger.put(event)
 
     def stamp(self, thread: Thread, event: ev.Event) -> None:

@@ -333,12 +333,25 @@ def outcome_of(turn: i.Turn) -> ev.TurnOutcome:
 def usage_of(native: Any) -> Usage | None:
     if not isinstance(native, dict):
         return None
+    fresh, read, written, out, thought, total = (
+        count if type(count := native.get(key)) is int else None for key in _COUNTS
+    )
     usage = Usage(
-        input_tokens=fields.integer(native, "inputTokens"),
-        cache_read_tokens=fields.integer(native, "cachedInputTokens"),
-        cache_write_tokens=fields.integer(native, "cacheWriteInputTokens"),
-        output_tokens=fields.integer(native, "outputTokens"),
-        reasoning_tokens=fields.integer(native, "reasoningOutputTokens"),
-        total_tokens=fields.integer(native, "totalTokens"),
+        input_tokens=fresh,
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        output_tokens=out,
+        reasoning_tokens=thought,
+        total_tokens=total,
     )
     return usage if usage else None
+
+
+_COUNTS: Final = (
+    "inputTokens",
+    "cachedInputTokens",
+    "cacheWriteInputTokens",
+    "outputTokens",
+    "reasoningOutputTokens",
+    "totalTokens",
+)

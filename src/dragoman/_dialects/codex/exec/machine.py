@@ -41,20 +41,6 @@ class CodexExec(Machine):
         self._outputs: dict[str, str] = {}
         self._warned: dict[str, str] = {}
         self._core = CoreEvents(self.ledger, Turns(self.ledger, before=Usage()), self._growing)
-        self._handlers: dict[type[m.Message], Callable[[Any], None]] = {
-            m.ThreadStarted: self._thread_started,
-            m.TurnStarted: self._turn_started,
-            m.TurnCompleted: self._turn_completed,
-            m.TurnFailed: self._turn_failed,
-            m.ItemStarted: lambda message: self._item(message.item, "started"),
-            m.ItemUpdated: lambda message: self._item(message.item, "updated"),
-            m.ItemCompleted: lambda message: self._item(message.item, "completed"),
-            m.Error: self._error,
-            m.ApprovalRequired: lambda message: self._turns.put(translate.permission(message)),
-            m.SessionMeta: self._session_meta,
-            m.EventMessage: lambda message: self._event(message.payload),
-            m.OldEvent: lambda message: self._event(message.params.msg or message.msg),
-        }
 
     @property
     def _turns(self) -> Turns:
@@ -73,11 +59,12 @@ class CodexExec(Machine):
         self._has_schema = fields.value(launch.config, "output_schema") is not None
 
     def read(self, line: bytes) -> Iterable[Any]:
-        return (m.READER.read(line),)
+        return (m.read(line),)
 
     def on_message(self, message: m.Message) -> None:
-        self.ledger.native_type = message.type or "codex/event"
-        self._handlers[type(message)](message)
+        kind = type(message)
+        self.ledger.native_type = m.NAMES.get(kind)
+        self._HANDLERS[kind](self, message)
 
     def on_in(self, line: bytes) -> None:
         message = m.CLIENT.read(line)
@@ -162,23 +149,15 @@ class CodexExec(Machine):
         self.ledger.native_type = f"event_msg/{kind}"
         if not self._core.receive(payload):
             self.ledger.put(ev.NativeUnknown(native_type=f"event_msg/{kind}"))
+        self._core.thoughts.clear()  # no other line repeats them here
 
     # --- items -------------------------------------------------------------------------------------------
 
     def _item(self, item: m.Item, phase: str) -> None:
         self.ledger.native_type = f"item.{phase}/{item.type}"
-        if item.type in translate.TEXTS:
-            self._text(item, phase)
-        elif item.type in translate.CHANGES:
-            self._change(item, phase)
-        elif item.type == "todo_list":
-            self._turns.put(translate.plan(item, phase))
-        elif item.type == "error":
-            self._warning(item)
-        elif item.type == "input_request":
-            self._question(item, phase)
-        elif item.type in translate.COMMANDS or item.type in _TOOLS:
-            self._tool(item, phase)
+        handler = self._ITEMS.get(item.type)
+        if handler is not None:
+            handler(self, item, phase)
         else:
             self.ledger.put(ev.NativeUnknown(native_type=self.ledger.native_type))
 
@@ -193,26 +172,28 @@ class CodexExec(Machine):
             self._turns.keep_answer(message.text or "")
 
     def _tool(self, item: m.Item, phase: str) -> None:
-        started = translate.tool_started(item)
+        known = phase != "started" and self.ledger.tool_known(item.id)
         if phase == "started":
-            self._turns.put(started)
-        else:
-            self._core.begin_tool(started)
+            self._turns.put(translate.tool_started(item))
+        elif not known:
+            self._core.begin_tool(translate.tool_started(item))
         if phase == "updated":
-            self._progress(item, started)
+            self._progress(item)
         elif phase == "completed":
-            if item.type == "web_search" and not started.synthesized:
+            if known and item.type == "web_search":
+                started = translate.tool_started(item)
                 self._turns.late(ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input))
             self._turns.late(translate.tool_ended(item))
             self._outputs.pop(item.id, None)
         if item.type == "collab_tool_call":
             self._agents.on_call(item.id, item.tool or "", msgspec.to_builtins(item))
 
-    def _progress(self, item: m.Item, started: ev.ToolStarted) -> None:
+    def _progress(self, item: m.Item) -> None:
         """Put the new part of `aggregated_output`, which a command repeats whole as it grows; other tools
         have none."""
         output = item.aggregated_output
         if output is None:
+            started = translate.tool_started(item)
             result = item.result if item.type == "mcp_tool_call" else None
             self._turns.late(
                 ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input, structured=result)
@@ -226,15 +207,18 @@ class CodexExec(Machine):
             self._turns.late(ev.ToolUpdated(call_id=item.id, output=repaired_text(output)))
 
     def _change(self, item: m.Item, phase: str) -> None:
-        started = translate.tool_started(item)
+        changes = translate.changes(item, over=phase == "completed")
         if phase == "started":
-            self._turns.put(started)
-        else:
-            self._core.begin_tool(started)
-        for change in translate.changes(item, over=phase == "completed"):
+            self._turns.put(translate.patch_started(item, changes))
+        elif not self.ledger.tool_known(item.id):
+            self._core.begin_tool(translate.patch_started(item, changes))
+        for change in changes:
             self._turns.late(change)
         if phase == "completed":
             self._turns.late(translate.tool_ended(item))
+
+    def _plan(self, item: m.Item, phase: str) -> None:
+        self._turns.put(translate.plan(item, phase))
 
     def _question(self, item: m.Item, phase: str) -> None:
         if item.id not in self.ledger.requests:
@@ -242,7 +226,7 @@ class CodexExec(Machine):
         if phase == "completed":
             self._turns.late(translate.answer(item))
 
-    def _warning(self, item: m.Item) -> None:
+    def _warning(self, item: m.Item, phase: str) -> None:
         """Warnings and deprecations; some come before the turn (capture exec_unknown_model)."""
         said = item.message or item.text or ""
         if self._warned.get(item.id) != said:
@@ -251,8 +235,33 @@ class CodexExec(Machine):
             ext = {"codex.itemId": item.id}
             self.ledger.put(ev.Error(severity="warning", message=said, scope=scope, ext=ext))
 
+    # --- tables ------------------------------------------------------------------------------------------
 
-_TOOLS = ("mcp_tool_call", "web_search", "collab_tool_call")
+    _HANDLERS: ClassVar[dict[type[m.Message], Callable[[Any, Any], None]]] = {
+        m.ThreadStarted: _thread_started,
+        m.TurnStarted: _turn_started,
+        m.TurnCompleted: _turn_completed,
+        m.TurnFailed: _turn_failed,
+        m.ItemStarted: lambda self, message: self._item(message.item, "started"),
+        m.ItemUpdated: lambda self, message: self._item(message.item, "updated"),
+        m.ItemCompleted: lambda self, message: self._item(message.item, "completed"),
+        m.Error: _error,
+        m.ApprovalRequired: lambda self, message: self._turns.put(translate.permission(message)),
+        m.SessionMeta: _session_meta,
+        m.EventMessage: lambda self, message: self._event(message.payload),
+        m.OldEvent: lambda self, message: self._event(message.params.msg or message.msg),
+    }
+    """Of the class, not of each machine: a run of Codex has six lines, and a table took as long as one."""
+
+    _ITEMS: ClassVar[dict[str, Callable[[Any, m.Item, str], None]]] = {
+        **dict.fromkeys(translate.TEXTS, _text),
+        **dict.fromkeys(translate.COMMANDS, _tool),
+        **dict.fromkeys(("mcp_tool_call", "web_search", "collab_tool_call"), _tool),
+        **dict.fromkeys(translate.CHANGES, _change),
+        "todo_list": _plan,
+        "error": _warning,
+        "input_request": _question,
+    }
 
 
 def _after(argv: list[str], word: str) -> str | None:

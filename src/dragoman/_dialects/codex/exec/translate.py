@@ -61,13 +61,17 @@ def _start_by_type(item: m.Item) -> ev.ToolStarted:
     if item.type == "collab_tool_call":
         given = {"prompt": item.prompt, "receiver_thread_ids": item.receiver_thread_ids or []}
         return toolnames.tool_started(item.id, item.tool or "spawn_agent", given)
-    if item.type in CHANGES:
-        native = native_changes(item)
-        return v.patch_started(item.id, v.changes_of(native, item.id), native)
     name = item.name or item.tool
     if item.command is None and name is not None:
         return v.tool_started(item.id, name, None, item.arguments)
     return v.shell_started(item.id, item.command, None)
+
+
+def patch_started(item: m.Item, changes: list[ev.FileChanged]) -> ev.ToolStarted:
+    """The start of a patch with these changes."""
+    event = v.patch_started(item.id, changes, native_changes(item))
+    event.ext = {"codex.itemType": item.type}
+    return event
 
 
 def tool_ended(item: m.Item) -> ev.ToolEnded:

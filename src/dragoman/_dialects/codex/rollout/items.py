@@ -5,7 +5,7 @@ the diff, the duration.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from dragoman._dialects.codex.rollout import translate
 from dragoman._dialects.codex.shared import values as v
@@ -26,28 +26,12 @@ class Items:
         self._core = core
         self._agents = agents
         self._put_ids = said
-        self._handlers: dict[str, Callable[[Native], None]] = {
-            "UserMessage": self._user,
-            "AgentMessage": self._agent,
-            "Reasoning": self._reasoning,
-            "Plan": self._plan,
-            "CommandExecution": self._command,
-            "FileChange": self._change,
-            "McpToolCall": self._mcp,
-            "WebSearch": self._search,
-            "ImageView": self._image,
-            "CollabAgentToolCall": self._collab,
-            "SubAgentActivity": self._activity,
-            "ContextCompaction": lambda item: self._core.compact(None),
-            "EnteredReviewMode": self._entered_review,
-            "ExitedReviewMode": self._exited_review,
-        }
 
     def receive(self, item: Native) -> bool:
         """Take in an item. Returns whether this version knows its type."""
-        handler = self._handlers.get(fields.text(item, "type") or "")
+        handler = self._HANDLERS.get(fields.text(item, "type") or "")
         if handler is not None:
-            handler(item)
+            handler(self, item)
         return handler is not None
 
     def _new(self, item: Native) -> bool:
@@ -159,3 +143,20 @@ class Items:
     def _exited_review(self, item: Native) -> None:
         output = fields.mapping(item, "review_output")
         self._core.review("exited", fields.text(output, "overall_explanation"))
+
+    _HANDLERS: ClassVar[dict[str, Callable[[Any, Native], None]]] = {
+        "UserMessage": _user,
+        "AgentMessage": _agent,
+        "Reasoning": _reasoning,
+        "Plan": _plan,
+        "CommandExecution": _command,
+        "FileChange": _change,
+        "McpToolCall": _mcp,
+        "WebSearch": _search,
+        "ImageView": _image,
+        "CollabAgentToolCall": _collab,
+        "SubAgentActivity": _activity,
+        "ContextCompaction": lambda self, item: self._core.compact(None),
+        "EnteredReviewMode": _entered_review,
+        "ExitedReviewMode": _exited_review,
+    }

@@ -39,14 +39,6 @@ class CodexRollout(Machine):
         self._core = CoreEvents(ledger, Turns(ledger), self._growing)
         self._items = Items(self._core, self._agents, said)
         self._responses = Responses(ledger, self._core, said)
-        self._handlers: dict[str, Callable[[m.Line], None]] = {
-            "session_meta": self._session_meta,
-            "event_msg": self._event,
-            "response_item": self._response,
-            "turn_context": self._turn_context,
-            "token_usage_record": self._usage_record,
-            "compacted": self._compacted,
-        }
 
     @property
     def _turns(self) -> Turns:
@@ -62,9 +54,9 @@ class CodexRollout(Machine):
             if line.type == "response_item":
                 self._responses.replay(line.payload)
             return
-        handler = self._handlers.get(line.type)
+        handler = self._HANDLERS.get(line.type)
         if handler is not None:
-            handler(line)
+            handler(self, line)
 
     def on_end(self, exit: Exit) -> None:
         self._turns.finish()
@@ -137,6 +129,15 @@ class CodexRollout(Machine):
 
     def _compacted(self, line: m.Line) -> None:
         self._core.compact(fields.text(line.payload, "message") or "")
+
+    _HANDLERS: ClassVar[dict[str, Callable[[Any, m.Line], None]]] = {
+        "session_meta": _session_meta,
+        "event_msg": _event,
+        "response_item": _response,
+        "turn_context": _turn_context,
+        "token_usage_record": _usage_record,
+        "compacted": _compacted,
+    }
 
 
 _OF_SESSIONS = ("thread_settings_applied", "thread_name_updated", "token_count")

@@ -28,4 +28,9 @@ class Header(Struct):
     type: str = ""
 
 
-READER: Reader[Header, Line] = Reader(Header, lambda header: Line if header.type in TYPES else None)
+def choose(header: Header | Line) -> type[Line] | None:
+    """What a line is read as; None if this version does not know its type."""
+    return Line if header.type in TYPES else None
+
+
+READER: Reader[Header | Line, Line] = Reader(Header, choose, Line, Line)

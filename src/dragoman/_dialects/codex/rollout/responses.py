@@ -5,7 +5,7 @@ alone; messages are told by whichever line comes first.
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from dragoman._dialects.codex.rollout import translate
 from dragoman._dialects.codex.shared.content import Answer, joined_text, user_message
@@ -33,25 +33,13 @@ class Responses:
         self._put_ids = said
         self._shells: set[str] = set()
         """Calls that may go on in the background."""
-        self._handlers: dict[str, Callable[[Native], None]] = {
-            "message": self._message,
-            "reasoning": self._reasoning,
-            "agent_message": self._between_agents,
-            "function_call": self._call,
-            "custom_tool_call": self._call,
-            "local_shell_call": self._call,
-            "function_call_output": self._output,
-            "custom_tool_call_output": self._output,
-            "web_search_call": self._search,
-            "image_generation_call": self._image,
-        }
 
     def receive(self, item: Native) -> bool:
         """Take in an item. Returns whether this version knows its type."""
         kind = fields.text(item, "type") or ""
-        handler = self._handlers.get(kind)
+        handler = self._HANDLERS.get(kind)
         if handler is not None:
-            handler(item)
+            handler(self, item)
         return handler is not None or kind in SILENT
 
     def replay(self, item: Native) -> None:
@@ -130,6 +118,7 @@ class Responses:
         if answer.runs_on and call_id in self._shells:
             self._core.turns.late(ev.ToolUpdated(call_id=call_id, output=answer.output))
             return
+        self._shells.discard(call_id)
         failed = answer.status != "completed"
         self._core.turns.late(
             ev.ToolEnded(
@@ -151,3 +140,16 @@ class Responses:
         started, ended = translate.image_made(item)
         self._core.turns.put(started)
         self._core.turns.late(ended)
+
+    _HANDLERS: ClassVar[dict[str, Callable[[Any, Native], None]]] = {
+        "message": _message,
+        "reasoning": _reasoning,
+        "agent_message": _between_agents,
+        "function_call": _call,
+        "custom_tool_call": _call,
+        "local_shell_call": _call,
+        "function_call_output": _output,
+        "custom_tool_call_output": _output,
+        "web_search_call": _search,
+        "image_generation_call": _image,
+    }

@@ -5,7 +5,7 @@ notifications, and as `{"id", "msg"}` in `codex exec --json` of 2025. A message 
 """
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from dragoman._dialects.codex.shared import values as v
 from dragoman._dialects.codex.shared.content import user_message
@@ -46,45 +46,13 @@ class CoreEvents(ToolEvents):
         self._blocks: dict[str, int] = {}
         """The numbers of the texts that are being said: these messages have no ids."""
         self._count = 0
-        self._handlers: dict[str, Callable[[Native], None]] = {
-            **self.tool_handlers,
-            "task_started": self._task_started,
-            "turn_started": self._task_started,
-            "task_complete": self._task_complete,
-            "turn_complete": self._task_complete,
-            "turn_aborted": self._turn_aborted,
-            "user_message": self._user_message,
-            "agent_message": self._agent_message,
-            "agent_message_delta": lambda m: self._piece("text", m),
-            "agent_reasoning": lambda m: self._thought(m, "reasoning"),
-            "agent_reasoning_delta": lambda m: self._piece("reasoning", m),
-            "agent_reasoning_raw_content": lambda m: self._thought(m, "raw"),
-            "agent_reasoning_raw_content_delta": lambda m: self._piece("raw", m),
-            "token_count": self._token_count,
-            "session_configured": self._session_configured,
-            "thread_settings_applied": self._settings,
-            "thread_name_updated": self._renamed,
-            "plan_update": self._plan,
-            "exec_approval_request": self._command_approval,
-            "apply_patch_approval_request": self._patch_approval,
-            "context_compacted": self._context_compacted,
-            "entered_review_mode": lambda m: self._review("entered", m),
-            "exited_review_mode": lambda m: self._review("exited", m),
-            "error": self._error,
-            "stream_error": self._stream_error,
-            "warning": lambda m: self._notice(m, "warning"),
-            "background_event": lambda m: self._notice(m, None),
-            "deprecation_notice": lambda m: self._notice(m, "deprecation"),
-            "thread_rolled_back": self._rolled_back,
-            "undo_completed": lambda m: self._notice(m, "undo"),
-        }
 
     def receive(self, message: Native) -> bool:
         """Take in a message. Returns whether this version knows its type."""
         kind = fields.text(message, "type") or ""
-        handler = self._handlers.get(kind)
+        handler = self.HANDLERS.get(kind)
         if handler is not None:
-            handler(message)
+            handler(self, message)
         return handler is not None or kind in SILENT
 
     # --- turns -------------------------------------------------------------------------------------------
@@ -274,6 +242,39 @@ class CoreEvents(ToolEvents):
         turns = fields.integer(message, "num_turns")
         self.turns.rebase()
         self._ledger.put(ev.SessionStatus(status="rolled_back", message=f"{turns} turns taken back"))
+
+    HANDLERS: ClassVar[dict[str, Callable[[Any, Native], None]]] = {
+        **ToolEvents.HANDLERS,
+        "task_started": _task_started,
+        "turn_started": _task_started,
+        "task_complete": _task_complete,
+        "turn_complete": _task_complete,
+        "turn_aborted": _turn_aborted,
+        "user_message": _user_message,
+        "agent_message": _agent_message,
+        "agent_message_delta": lambda self, m: self._piece("text", m),
+        "agent_reasoning": lambda self, m: self._thought(m, "reasoning"),
+        "agent_reasoning_delta": lambda self, m: self._piece("reasoning", m),
+        "agent_reasoning_raw_content": lambda self, m: self._thought(m, "raw"),
+        "agent_reasoning_raw_content_delta": lambda self, m: self._piece("raw", m),
+        "token_count": _token_count,
+        "session_configured": _session_configured,
+        "thread_settings_applied": _settings,
+        "thread_name_updated": _renamed,
+        "plan_update": _plan,
+        "exec_approval_request": _command_approval,
+        "apply_patch_approval_request": _patch_approval,
+        "context_compacted": _context_compacted,
+        "entered_review_mode": lambda self, m: self._review("entered", m),
+        "exited_review_mode": lambda self, m: self._review("exited", m),
+        "error": _error,
+        "stream_error": _stream_error,
+        "warning": lambda self, m: self._notice(m, "warning"),
+        "background_event": lambda self, m: self._notice(m, None),
+        "deprecation_notice": lambda self, m: self._notice(m, "deprecation"),
+        "thread_rolled_back": _rolled_back,
+        "undo_completed": lambda self, m: self._notice(m, "undo"),
+    }
 
 
 def plan_entries(native: Any) -> list[ev.PlanEntry]:

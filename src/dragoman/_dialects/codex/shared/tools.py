@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from dragoman._dialects.codex.shared import values as v
 from dragoman._dialects.codex.shared.turns import Turns
@@ -20,18 +20,6 @@ class ToolEvents:
     def __init__(self, ledger: Ledger, turns: Turns) -> None:
         self.turns = turns
         self._ledger = ledger
-        self.tool_handlers: dict[str, Callable[[Native], None]] = {
-            "exec_command_begin": self._command_begin,
-            "exec_command_output_delta": self._command_output,
-            "exec_command_end": self._command_end,
-            "patch_apply_begin": self._patch_begin,
-            "patch_apply_end": self._patch_end,
-            "mcp_tool_call_begin": self._mcp_begin,
-            "mcp_tool_call_end": self._mcp_end,
-            "web_search_begin": self._search_begin,
-            "web_search_end": self._search_end,
-            "view_image_tool_call": self._image_viewed,
-        }
 
     def begin_tool(self, started: ev.ToolStarted) -> None:
         """Put the start of a tool, unless an earlier line had it."""
@@ -149,6 +137,20 @@ class ToolEvents:
             )
         )
         self.turns.late(ev.ToolEnded(call_id=call_id, status="completed"))
+
+    HANDLERS: ClassVar[dict[str, Callable[[Any, Native], None]]] = {
+        "exec_command_begin": _command_begin,
+        "exec_command_output_delta": _command_output,
+        "exec_command_end": _command_end,
+        "patch_apply_begin": _patch_begin,
+        "patch_apply_end": _patch_end,
+        "mcp_tool_call_begin": _mcp_begin,
+        "mcp_tool_call_end": _mcp_end,
+        "web_search_begin": _search_begin,
+        "web_search_end": _search_end,
+        "view_image_tool_call": _image_viewed,
+    }
+    """By the type of a message."""
 
 
 def call_of(message: Native) -> str:

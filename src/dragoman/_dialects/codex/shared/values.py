@@ -37,20 +37,25 @@ SHELLS: Final = frozenset(("shell", "exec_command", "local_shell", "shell_comman
 # --- counts ------------------------------------------------------------------------------------------------
 
 
+_COUNTED: Final = (
+    ("input_tokens", "input_tokens"),
+    ("cached_input_tokens", "cache_read_tokens"),
+    ("cache_write_input_tokens", "cache_write_tokens"),
+    ("output_tokens", "output_tokens"),
+    ("reasoning_tokens", "reasoning_tokens"),
+    ("reasoning_output_tokens", "reasoning_tokens"),
+    ("total_tokens", "total_tokens"),
+)
+"""What Codex calls the counts; of two names for one, the later counts. `reasoning_tokens` is the specification's name."""
+
+
 def usage_of(native: Any) -> Usage | None:
     """The counts in a usage object; None if it has none. Input includes cached, output includes reasoning
-    tokens. `reasoning_tokens` is the specification's name."""
+    tokens."""
     if not isinstance(native, dict):
         return None
-    usage = Usage(
-        input_tokens=fields.integer(native, "input_tokens"),
-        cache_read_tokens=fields.integer(native, "cached_input_tokens"),
-        cache_write_tokens=fields.integer(native, "cache_write_input_tokens"),
-        output_tokens=fields.integer(native, "output_tokens"),
-        reasoning_tokens=fields.integer(native, "reasoning_output_tokens", "reasoning_tokens"),
-        total_tokens=fields.integer(native, "total_tokens"),
-    )
-    return usage if usage else None
+    counts = {name: count for key, name in _COUNTED if type(count := native.get(key)) is int}
+    return Usage(**counts) if counts else None
 
 
 def rate_limit_of(native: Any) -> ev.RateLimit | None:
@@ -109,7 +114,7 @@ def error_of(native: Any) -> ev.ErrorInfo | None:
 
 
 _UNKNOWN_THREAD: Final = re.compile(
-    r"no rollout found for thread|invalid (?:thread|session) id|turn not found"
+    r"no rollout found for thread|invalid (?:thread|session) id|turn not found|was not found in the source thread"
 )
 
 
@@ -145,8 +150,14 @@ def command_text(command: Any) -> str:
         line = " ".join(words)
     else:
         line = command if isinstance(command, str) else ""
+        if (plain := _SCRIPT.fullmatch(line)) is not None:
+            return next(script for script in plain.groups() if script is not None)
         words = _words(line)
     return words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else line
+
+
+_SCRIPT: Final = re.compile(r"""[^\s'"\\]+ -lc (?:'([^']*)'|"([^"\\]*)"|([^\s'"\\]+))""")
+"""How nearly all command lines of Codex look. To split one as a shell does took longer than all else about its item."""
 
 
 def _words(line: str) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from dragoman._dialects.gemini.chat import messages as m
 from dragoman._dialects.gemini.chat import translate
@@ -18,12 +18,13 @@ from dragoman._wire.machine import Machine
 
 
 class Known(Struct):
-    """The state of a message so far; later lines may add to it."""
+    """The state of a message so far; later lines may add to it, up to the end of the file."""
 
-    text: str | None = None
+    text: int | None = None
+    """The hash of its text: a session's texts are not kept."""
     thoughts: int = 0
     tokens: m.Tokens | None = None
-    ended: set[str] = field(default_factory=set)
+    ended: set[str] | None = None
     """Its calls that have ended."""
 
 
@@ -46,19 +47,6 @@ class GeminiChat(Machine):
         self._title: str | None = None
         self._document: list[bytes] | None = None
         """The lines so far of a file that is one JSON object over many lines."""
-        self._handlers: dict[type[m.Line], Callable[[Any], None]] = {
-            m.Head: self._head,
-            m.Entry: lambda entry: self._entry(entry, replay=False),
-            m.Update: lambda update: self._update(update.set),
-            m.Rewind: self._rewind,
-        }
-        self._kinds: dict[str, Callable[[m.Entry, bool], None]] = {
-            "user": self._user,
-            "gemini": self._gemini,
-            "info": lambda entry, replay: self._notice(entry, "info"),
-            "warning": lambda entry, replay: self._notice(entry, "warning"),
-            "error": lambda entry, replay: self._on_error(entry),
-        }
 
     # --- lines -------------------------------------------------------------------------------------------
 
@@ -66,7 +54,9 @@ class GeminiChat(Machine):
         """Older files are one JSON object over many lines: its last line brings the message."""
         if self._document is None and line.strip() != b"{":
             return (m.READER.read(line),)
-        self._document = [*(self._document or ()), line]
+        if self._document is None:
+            self._document = []
+        self._document.append(line)
         self.ledger.native_type = "document"
         if line.rstrip() != b"}":
             return ()
@@ -78,7 +68,7 @@ class GeminiChat(Machine):
 
     def on_message(self, line: m.Line) -> None:
         self.ledger.native_type = m.native_type(line)
-        self._handlers[type(line)](line)
+        self._HANDLERS[type(line)](self, line)
 
     def on_end(self, exit: Exit) -> None:
         if self._document is not None:
@@ -150,12 +140,12 @@ class GeminiChat(Machine):
     # --- entries -----------------------------------------------------------------------------------------
 
     def _entry(self, entry: m.Entry, *, replay: bool) -> None:
-        kind = self._kinds.get(entry.type)
+        kind = self._KINDS.get(entry.type)
         if kind is None:
             self.ledger.put(ev.NativeUnknown(native_type=entry.type or None))
             return
         self.ledger.agent_time = entry.timestamp
-        kind(entry, replay)
+        kind(self, entry, replay)
         if self._turn is not None and self._subagent is None and not replay:
             self._turn.time = entry.timestamp or self._turn.time
 
@@ -165,9 +155,9 @@ class GeminiChat(Machine):
         for answer in answers:
             self._end_from_answer(translate.tool_ended_by_answer(answer, replay=replay))
         blocks = translate.blocks_of(entry.content)
-        if answers or text == known.text or not (text or blocks):
+        if answers or hash(text) == known.text or not (text or blocks):
             return  # what stands beside an answer (an image) is a part of it
-        known.text = text
+        known.text = hash(text)
         message = ev.Message(
             role="user", text=text or None, blocks=blocks, message_id=entry.id, replay=replay
         )
@@ -201,10 +191,14 @@ class GeminiChat(Machine):
             self._say("thinking", thought, index, entry, replay)
         known.thoughts = max(known.thoughts, len(thoughts))
         text = translate.text_of(entry.content)
-        if text and text != known.text:
-            known.text = text
+        if text and hash(text) != known.text:
+            known.text = hash(text)
             self._say("text", text, 0, entry, replay)
-        if entry.model is not None and self._subagent is None:
+        if (
+            entry.model is not None
+            and self._subagent is None
+            and entry.model != self.ledger.facts().get("model")
+        ):
             self.ledger.put(ev.SessionStarted(model=entry.model))
         if entry.tokens is not None and entry.tokens != known.tokens:
             known.tokens = entry.tokens
@@ -262,7 +256,7 @@ class GeminiChat(Machine):
     # --- tools -------------------------------------------------------------------------------------------
 
     def _on_tool_call(self, call: m.ToolCall, known: Known, entry: m.Entry, replay: bool) -> None:
-        if call.id in known.ended:
+        if known.ended is not None and call.id in known.ended:
             return
         started = toolnames.tool_started(call.id, call.name, call.args)
         started.model, started.replay = entry.model, replay
@@ -276,6 +270,7 @@ class GeminiChat(Machine):
         ended = translate.tool_ended(call)
         if ended is None:
             return
+        known.ended = known.ended or set()
         known.ended.add(call.id)
         ended.agent_time, ended.replay = call.timestamp, replay
         if not replay:
@@ -305,6 +300,23 @@ class GeminiChat(Machine):
             answers = self.ledger.tool_open(ended.call_id)
         if answers:
             self._put(ended)
+
+    # --- tables ------------------------------------------------------------------------------------------
+
+    _HANDLERS: ClassVar[dict[type[m.Line], Callable[[Any, Any], None]]] = {
+        m.Head: _head,
+        m.Entry: lambda self, entry: self._entry(entry, replay=False),
+        m.Update: lambda self, update: self._update(update.set),
+        m.Rewind: _rewind,
+    }
+
+    _KINDS: ClassVar[dict[str, Callable[[Any, m.Entry, bool], None]]] = {
+        "user": _user,
+        "gemini": _gemini,
+        "info": lambda self, entry, replay: self._notice(entry, "info"),
+        "warning": lambda self, entry, replay: self._notice(entry, "warning"),
+        "error": lambda self, entry, replay: self._on_error(entry),
+    }
 
 
 MACHINE = GeminiChat

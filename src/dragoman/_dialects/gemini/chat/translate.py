@@ -102,6 +102,7 @@ _SHELL: Final = re.compile(
     re.DOTALL,
 )
 _EXIT: Final = re.compile(r"^Exit Code: (\d{1,3})$", re.MULTILINE)
+_SHELL_TOOL: Final = "run_shell_command"
 
 
 def tool_ended(call: m.ToolCall) -> ev.ToolEnded | None:
@@ -111,7 +112,7 @@ def tool_ended(call: m.ToolCall) -> ev.ToolEnded | None:
     if status is None:
         return None
     answer, error = _answer(call.result)
-    output, exit_code = _unwrapped(answer) if answer is not None else (error, None)
+    output, exit_code = _unwrapped(call.name, answer) if answer is not None else (error, None)
     display = call.resultDisplay
     return ev.ToolEnded(
         call_id=call.id,
@@ -132,14 +133,18 @@ def call_of(native: dict[str, Any]) -> m.ToolCall:
 
 
 def tool_ended_by_answer(answer: dict[str, Any], *, replay: bool) -> ev.ToolEnded:
-    """The end of a call in a bare functionResponse (`id`, `response`), as history has it."""
+    """The end of a call in a bare functionResponse (`id`, `name`, `response`), as history has it."""
     response = answer.get("response")
     output, error = fields.text(response, "output"), fields.text(response, "error")
+    exit_code = None
+    if output is not None:
+        output, exit_code = _unwrapped(fields.text(answer, "name") or "", output)
     return ev.ToolEnded(
         call_id=fields.text(answer, "id") or "",
         status="completed" if error is None else "failed",
         output=output if error is None else error,
         error=ev.ErrorInfo(message=error) if error is not None else None,
+        exit_code=exit_code,
         replay=replay,
     )
 
@@ -153,11 +158,11 @@ def _answer(result: Any) -> tuple[str | None, str | None]:
     return None, None
 
 
-def _unwrapped(answer: str) -> tuple[str, int | None]:
-    """The output without the warning about foreign text (of a shell, an MCP server); and the exit code of a
-    shell command that failed."""
+def _unwrapped(tool: str, answer: str) -> tuple[str, int | None]:
+    """The output without the warning about foreign text (of a shell, an MCP server), which 0.45.2 has not; and
+    the exit code of a shell command that failed."""
     text = _WRAPPED.sub(r"\1", answer)
-    shell = _SHELL.fullmatch(text) if text != answer else None
+    shell = _SHELL.fullmatch(text) if tool == _SHELL_TOOL else None
     if shell is None:
         return text, None
     code = _EXIT.search(shell["rest"])

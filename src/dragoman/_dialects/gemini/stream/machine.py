@@ -57,18 +57,6 @@ class GeminiStream(Machine):
         """It was told to go on with a session."""
         self._has_prompt = False
         """The prompt of the process at hand has begun its turn."""
-        self._handlers: dict[type[m.Native], Callable[[Any], None]] = {
-            m.Init: self._init,
-            m.Said: self._on_said,
-            m.ToolUse: self._tool_use,
-            m.ToolResult: self._tool_result,
-            m.Failure: self._on_failure,
-            m.Result: self._on_result,
-            m.Content: lambda message: self._grow("text", message.value),
-            m.Thought: lambda message: self._grow("thinking", translate.thought_text(message)),
-            m.ToolCall: self._tool_call,
-            m.Retry: self._on_retry,
-        }
 
     def on_start(self, launch: Launch) -> None:
         self._goes_on = launch.resume is not None or "--resume" in launch.argv
@@ -77,9 +65,10 @@ class GeminiStream(Machine):
         return (m.read(line),)
 
     def on_message(self, message: m.Native) -> None:
+        kind = type(message)
         self.ledger.agent_time = message.timestamp
-        self.ledger.native_type = m.NAMES[type(message)]
-        self._handlers[type(message)](message)
+        self.ledger.native_type = m.NAMES[kind]
+        self._HANDLERS[kind](self, message)
 
     def on_end(self, exit: Exit) -> None:
         if self._result is not None:
@@ -108,7 +97,7 @@ class GeminiStream(Machine):
 
     def _begin(self, prompt: str | None = None) -> None:
         """Begin a turn, unless one is open."""
-        if not self.ledger.busy():
+        if not self.ledger.open_turns:
             self.ledger.put(ev.TurnStarted(prompt=prompt, synthesized=prompt is None))
         self._has_prompt = True
 
@@ -169,12 +158,11 @@ class GeminiStream(Machine):
 
     def _grow(self, kind: Literal["text", "thinking"], text: str) -> None:
         self._begin()
-        if self._answer is None or self._answer.kind != kind:
+        answer = self._answer
+        if answer is None or answer.kind != kind:
             self._hush()
-            self._answer = Answer(kind, self._next_id(), [])
-        delta = ev.Delta(kind=kind, text=text, message_id=self._answer.message_id)
-        self.ledger.put(delta)
-        self._answer.parts.append(delta.text)
+            answer = self._answer = Answer(kind, self._next_id(), [])
+        answer.parts.append(self.ledger.delta(kind, text, answer.message_id, None, None, None))
 
     def _say(self, text: str) -> None:
         """Put a whole message of older versions; it ends the one that grew, if their texts are equal."""
@@ -262,6 +250,20 @@ class GeminiStream(Machine):
                 said = ended.output or (ended.error.message if ended.error is not None else None)
                 self.ledger.put(ev.SubagentEnded(call_id=call_id, status=ended.status, summary=said))
         self.ledger.put(ended)
+        call.input = None  # which may be a whole file; its name is all that a second result would need
+
+    _HANDLERS: ClassVar[dict[type[m.Native], Callable[[Any, Any], None]]] = {
+        m.Init: _init,
+        m.Said: _on_said,
+        m.ToolUse: _tool_use,
+        m.ToolResult: _tool_result,
+        m.Failure: _on_failure,
+        m.Result: _on_result,
+        m.Content: lambda self, message: self._grow("text", message.value),
+        m.Thought: lambda self, message: self._grow("thinking", translate.thought_text(message)),
+        m.ToolCall: _tool_call,
+        m.Retry: _on_retry,
+    }
 
 
 MACHINE = GeminiStream

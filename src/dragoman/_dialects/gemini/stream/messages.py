@@ -1,24 +1,24 @@
 """The native events of Gemini CLI's stream-json, as far as they mean something."""
 
-from typing import Any
+from typing import Any, get_args
 
 from msgspec import Struct
 
 from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown
 
 
-class Native(Struct, kw_only=True, gc=False):
+class Native(Struct, kw_only=True, gc=False, tag_field="type"):
     """What every event carries."""
 
     timestamp: str | None = None
 
 
-class Init(Native):
+class Init(Native, tag="init"):
     session_id: str | None = None
     model: str | None = None
 
 
-class Said(Native):
+class Said(Native, tag="message"):
     """`message`. Today's assistant only sends deltas, never a whole message."""
 
     role: str = "assistant"
@@ -26,13 +26,13 @@ class Said(Native):
     delta: bool | None = None
 
 
-class ToolUse(Native):
+class ToolUse(Native, tag="tool_use"):
     tool_name: str | None = None
     tool_id: str = ""
     parameters: Any = None
 
 
-class ToolResult(Native):
+class ToolResult(Native, tag="tool_result"):
     """It does not repeat the tool's name: the id has it."""
 
     tool_id: str = ""
@@ -41,7 +41,7 @@ class ToolResult(Native):
     error: Any = None
 
 
-class Failure(Native):
+class Failure(Native, tag="error"):
     """`error`. A result always follows; by itself it ends nothing."""
 
     severity: str | None = None
@@ -49,7 +49,7 @@ class Failure(Native):
     error: Any = None
 
 
-class Result(Native):
+class Result(Native, tag="result"):
     status: str | None = None
     stats: dict[str, Any] | None = None
     error: Any = None
@@ -58,18 +58,18 @@ class Result(Native):
 # --- older versions ----------------------------------------------------------------------------------------
 
 
-class Content(Native):
+class Content(Native, tag="content"):
     value: Ragged = ""
 
 
-class Thought(Native):
+class Thought(Native, tag="thought"):
     """A text, or subject and description."""
 
     value: Any = None
     content: Any = None
 
 
-class ToolCall(Native):
+class ToolCall(Native, tag="tool_call"):
     """A call together with what came of it. The names of the fields differed between versions."""
 
     value: dict[str, Any] | None = None
@@ -85,7 +85,7 @@ class ToolCall(Native):
     error: Any = None
 
 
-class Retry(Native):
+class Retry(Native, tag="retry"):
     attempt: int | None = None
     max_attempts: int | None = None
     delay_ms: float | None = None
@@ -94,32 +94,22 @@ class Retry(Native):
     status_code: int | None = None
 
 
-TYPES: dict[str, type[Native]] = {
-    "init": Init,
-    "message": Said,
-    "tool_use": ToolUse,
-    "tool_result": ToolResult,
-    "error": Failure,
-    "result": Result,
-    "content": Content,
-    "thought": Thought,
-    "tool_call": ToolCall,
-    "retry": Retry,
-}
+_Typed = Init | Said | ToolUse | ToolResult | Failure | Result | Content | Thought | ToolCall | Retry
+
+NAMES: dict[type[Native], str] = {kind: str(kind.__struct_config__.tag) for kind in get_args(_Typed)}
+
+TYPES: dict[str, type[Native]] = {name: kind for kind, name in NAMES.items()}
 
 START = b'{"type"'
 """How every event begins."""
 
-NAMES: dict[type[Native], str] = {kind: name for name, kind in TYPES.items()}
-
-READER: Reader[Header, Native] = Reader(Header, lambda header: TYPES.get(header.type))
+READER: Reader[Header, Native] = Reader(Header, lambda header: TYPES.get(header.type), _Typed)
 
 
 def read(line: bytes) -> Native | Unknown | Invalid:
     """The event on a line. Other programs' words may stand before it, for want of a newline of their own."""
     message = READER.read(line)
-    start = line.find(START)
-    if isinstance(message, Invalid) and start > 0:
+    if type(message) is Invalid and (start := line.find(START)) > 0:
         behind = READER.read(line[start:])
         return behind if isinstance(behind, Native) else message
     return message

@@ -65,8 +65,8 @@ def call_of(message: m.ToolCall) -> tuple[str | None, str | None, Any]:
 def change_of(call_id: str, name: str, input: Any, *, failed: bool) -> ev.FileChanged | None:
     """The change that an edit's input asks for: results do not have one. Whether a written file is new is in
     the session file alone (see the report enrich)."""
-    found = toolnames.locations_of(input)
-    if toolnames.kind_of(name) != "edit" or not found:
+    found = toolnames.locations_of(input) if toolnames.kind_of(name) == "edit" else []
+    if not found:
         return None
     path, old, new = found[0].path, fields.text(input, "old_string"), fields.text(input, "new_string")
     return ev.FileChanged(
