@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BENCH := .cache/bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-shell check format test-real test-agents golden fuzz bench clean
+.PHONY: help demo test test-slow test-shell check format test-real test-versions test-agents golden fuzz bench bench-check clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s '	'
@@ -39,9 +40,13 @@ format: $(VENV)/.ready  ## Make the format right
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test-real: $(VENV)/.ready  ## Drive the real agent CLIs against the scripted model (installs them in .cache)
+test-real: export DRAGOMAN_VERSIONS = $(VERSIONS)
+test-real: $(VENV)/.ready  ## Drive the real agent CLIs against the scripted model (VERSIONS="claude=2.1.300 codex=0.150.0")
 	$(BIN)/python -m tests.real.install
 	$(BIN)/python -m pytest tests/real --override-ini 'addopts=-q --strict-markers --strict-config'
+
+test-versions: $(VENV)/.ready  ## The same on every pinned version, one after another (VERSIONS= for some of them)
+	$(BIN)/python -m tests.real.versions $(VERSIONS)
 
 test-agents: $(VENV)/.ready  ## Drive further ACP agents against the scripted model (installs them in .cache)
 	$(BIN)/python -m tests.acp_agents.install
@@ -53,9 +58,19 @@ golden: $(VENV)/.ready  ## Write the golden files of all captures anew (then rea
 fuzz: $(VENV)/.ready  ## Every property with examples drawn anew: more than a million lines over all dialects
 	DRAGOMAN_FUZZ=3000 $(BIN)/python -m pytest -m hypothesis
 
-bench: $(VENV)/.ready  ## Speed, as ratios within one run
-	$(BIN)/python bench/speed.py
-	$(BIN)/python bench/sessions.py
+$(BENCH)/.ready: bench/peers.txt pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' > $(BENCH)/ours.txt
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --requirement bench/peers.txt --requirement $(BENCH)/ours.txt
+	@touch $@
+
+bench: export PYTHONPATH = $(abspath src):$(abspath .)
+bench: $(BENCH)/.ready  ## Speed, side by side with the peers in one run (ROWS="pure" or rows by name; all of them write bench/RESULTS.md)
+	$(BENCH)/bin/python -m bench $(ROWS)
+
+bench-check: export PYTHONPATH = $(abspath .)
+bench-check: $(VENV)/.ready  ## That nothing has become slower: on counts, and on ratios within one run
+	$(BIN)/python -m bench.check
 
 clean:  ## Remove what make made
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from click.testing import CliRunner
 
+from dragoman._agents import AGENTS
 from dragoman._cli import cli
 from dragoman._dialects import DIALECTS
 from dragoman._drift import book
@@ -310,7 +311,7 @@ def test_all_three_at_once(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["drift", str(path)])
     assert done.exit_code == 1
     assert done.stdout.splitlines() == [
-        f"{path}: claude 9.9.9, newer than tested (2.1.197, 2.1.325)",
+        f"{path}: claude 9.9.9, newer than tested ({', '.join(AGENTS['claude'].tested_versions)})",
         "  message of an unknown type: hologram, 1 time, first in frame 2",
         "  field of another type: result/success: num_turns is string, not number, 1 time, first in frame 3",
         "  field that no type names: result/success: brand_new (number), 1 time, first in frame 3",

@@ -59,6 +59,15 @@ def test_a_name_that_is_somebody_elses_is_not_fetched() -> None:
     assert planned("mux").argv == ["/bin/agent", "acp"]
 
 
+def test_a_name_that_anybody_could_claim_is_not_fetched() -> None:
+    """A package that nobody has had may be anyone's by the time it is run; but a scope on npm has its owner."""
+    fetched = {name: row for name, row in acp.rows().items() if acp.record(name).fetched}
+    assert fetched
+    for name, row in fetched.items():
+        assert row.command[2].startswith("@") or row.tested or row.seen, name
+    assert planned("dirac").argv == ["/bin/agent", "--acp"]
+
+
 def test_one_that_asks_nobody_is_run_only_where_all_is_allowed() -> None:
     """pi-acp 0.0.34 ran a command that a handler would have denied: it was never asked."""
     with pytest.raises(Unsupported, match="asks nobody"):

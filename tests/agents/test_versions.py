@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dragoman
-from dragoman import SpawnFailed, Unsupported
+from dragoman import Capability, SpawnFailed, Unsupported
 from dragoman._agents.versions import installed_version, is_older
 
 SESSION = "11111111-2222-7333-8444-555555555555"
@@ -60,3 +61,24 @@ def test_what_an_older_version_lacks(tmp_path: Path) -> None:
         )
     opened = dragoman.open("codex", executable=program, resume=SESSION, fork=True)
     assert opened._run.plan.cli_version == "0.135.0"
+    assert Capability.DELETE not in opened.capabilities
+
+
+def test_hooks_that_would_not_be_called(tmp_path: Path) -> None:
+    """`codex exec` of 0.135.0 goes on without them."""
+    hooks: Any = {"PreToolUse": lambda call: None}
+    fields = {"prompt": "Go.", "executable": installed(tmp_path, "codex", "0.135.0")}
+    with pytest.raises(Unsupported, match=r"hooks in codex_exec before 0\.150\.0"):
+        dragoman.open("codex", dialect="codex_exec", hooks=hooks, **fields)
+    dragoman.open("codex", hooks=hooks, **fields)
+    dragoman.open("codex", dialect="codex_exec", **fields)
+
+
+def test_a_container_with_the_users_settings_in_it_is_no_sandbox(tmp_path: Path) -> None:
+    """0.45.2 mounts ~/.gemini to be written to."""
+    (tmp_path / "docker").touch(0o755)
+    fields = {"prompt": "Go.", "dialect": "gemini_stream", "env": {"PATH": str(tmp_path)}}
+    program = installed(tmp_path, "gemini", "0.45.2")
+    with pytest.raises(Unsupported, match=r"Before 0\.61\.0 its container could write to ~/\.gemini"):
+        dragoman.open("gemini", executable=program, sandbox="workspace", **fields)
+    dragoman.open("gemini", executable=program, **fields)

@@ -207,3 +207,65 @@ def test_secrets_are_kept_out_unless_exact_lines_are_asked_for(invoke: Invoke, t
     assert not has_key("replay")
     assert not has_key("replay", "--json")
     assert has_key("replay", "--no-redact")
+
+
+# --- many files ------------------------------------------------------------------------------------------------
+
+
+def test_many_files_are_what_each_is(invoke: Invoke, stream: Path, tmp_path: Path) -> None:
+    archive, into = tmp_path / "archive", tmp_path / "into"
+    for name in ("a/stdout.jsonl", "b/c/stdout.jsonl", "b/session.json", "b/readme.md"):
+        place = archive / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(stream.read_bytes())
+    done = invoke("convert", "--into", into, "--jobs", "2", archive, stream, "--view", "insights")
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == ""
+    assert done.stderr == "4 converted, 0 not\n"
+    expected = invoke("convert", stream, "--view", "insights").stdout_bytes
+    written = sorted(path for path in into.rglob("*") if path.is_file())
+    assert [str(path.relative_to(into)) for path in written] == [
+        "archive/a/stdout.jsonl",
+        "archive/b/c/stdout.jsonl",
+        "archive/b/session.json",
+        stream.name,
+    ]
+    assert [path.read_bytes() for path in written] == [expected] * 4
+
+
+def test_one_that_cannot_be_converted_is_told_of(invoke: Invoke, stream: Path, tmp_path: Path) -> None:
+    odd, into = tmp_path / "odd.jsonl", tmp_path / "into"
+    odd.write_bytes(b"\0")
+    done = invoke("convert", "--into", into, "--jobs", "1", odd, tmp_path / "absent", stream)
+    assert done.exit_code == 1
+    assert done.stderr.splitlines() == [
+        f"{odd} is no stream of an agent: it is binary",
+        f"there is no file {tmp_path / 'absent'}",
+        "1 converted, 2 not",
+    ]
+    assert [path.name for path in into.iterdir()] == [stream.name]
+    again = invoke("convert", "--into", into, "--jobs", "1", stream)
+    assert again.exit_code == 1
+    assert again.stderr.splitlines() == [
+        f"{stream}: {into / stream.name}: File exists",
+        "0 converted, 1 not",
+    ]
+
+
+def test_what_is_half_written_is_not_left(invoke: Invoke, stream: Path, tmp_path: Path) -> None:
+    events, into = tmp_path / "events.jsonl", tmp_path / "into"
+    events.write_bytes(invoke("convert", stream).stdout_bytes)
+    done = invoke("convert", "--into", into, "--jobs", "1", "--view", "native", events)
+    assert done.exit_code == 1
+    assert "without native lines" in done.stderr
+    assert list(into.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "words", [("x", "y"), ("x", "--jobs", "2"), ("x", "--into", "f", "--exit", "1"), ("--into", "f", ".")]
+)
+def test_options_that_do_not_go_together(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke("convert", *words).exit_code == 2

@@ -65,7 +65,7 @@ def test_another_version(invoke: Invoke, home: Path) -> None:
     ("version", "standing", "words"),
     [
         ("1.0.0", "older", "older than tested"),
-        ("2.1.300", "between", "between tested versions"),
+        ("2.1.301", "between", "between tested versions"),
         ("9.9.9", "newer", "newer than tested"),
     ],
 )

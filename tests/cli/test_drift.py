@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman._agents import AGENTS
 from dragoman.testing._live_script import KINDS
 from tests.cli.fake_program import HELLO, INIT, Invoke, result
 from tests.golden import CAPTURES
@@ -37,14 +38,15 @@ def test_nothing_new(invoke: Invoke, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("version", "words"),
-    [("1.0.0", "older than tested"), ("2.1.300", "between tested versions"), ("9.9.9", "newer than tested")],
+    [("1.0.0", "older than tested"), ("2.1.301", "between tested versions"), ("9.9.9", "newer than tested")],
 )
 def test_an_untested_version_is_said_and_is_nothing_new(
     invoke: Invoke, tmp_path: Path, version: str, words: str
 ) -> None:
     done = invoke("drift", stream(tmp_path, {**INIT, "claude_code_version": version}, HELLO, result()))
     assert done.exit_code == 0
-    assert f"claude {version}, {words} (2.1.197, 2.1.325)" in done.stdout
+    tested = ", ".join(AGENTS["claude"].tested_versions)
+    assert f"claude {version}, {words} ({tested})" in done.stdout
 
 
 def test_what_tested_versions_send_as_well_is_told_apart(invoke: Invoke) -> None:
@@ -60,8 +62,10 @@ def test_every_file_and_the_worst_of_their_statuses(invoke: Invoke, tmp_path: Pa
     done = invoke("drift", good, bad, tmp_path / "gone.jsonl")
     assert done.exit_code == 2
     assert "nothing new" in done.stdout
-    assert "does not begin with JSON" in done.stderr
-    assert "there is no file" in done.stderr
+    assert done.stderr.splitlines() == [
+        f"{bad} is no stream of an agent: it does not begin with JSON",
+        f"there is no file {tmp_path / 'gone.jsonl'}",
+    ]
 
 
 def test_json(invoke: Invoke, tmp_path: Path) -> None:

@@ -39,11 +39,26 @@ def by(*agents: str) -> Callable[[F], F]:
     return mark
 
 
+def ways(*pairs: tuple[str, str]) -> Callable[[F], F]:
+    """A test that takes `agent` or `actor`, and `dialect`: once for each of these agents and dialects."""
+
+    def mark(test: F) -> F:
+        fixture = "actor" if "actor" in signature(test).parameters else "agent"
+        pinned = [(pin, dialect) for name, dialect in pairs for pin in pins(name)]
+        marked: F = pytest.mark.parametrize((fixture, "dialect"), pinned, indirect=[fixture], ids=str)(test)
+        marked.agents = {name for name, _ in pairs}  # type: ignore[attr-defined]
+        return marked
+
+    return mark
+
+
 def agents_of(test: Callable[..., Any]) -> set[str]:
     """The agents that a test runs on, by the fixture that it takes."""
     fixtures = set(signature(test).parameters)
+    if agents := getattr(test, "agents", None):
+        return set(agents)
     if "agent" in fixtures:
-        return set(getattr(test, "agents", None) or (pin.agent for pin in pins()))
+        return {pin.agent for pin in pins()}
     return set(ACTORS) if "actor" in fixtures else fixtures
 
 

@@ -1,4 +1,4 @@
-"""The pinned agents as fixtures. A test that takes one runs once for each pinned version."""
+"""The pinned agents as fixtures. A test that takes one runs once for each version that is asked for."""
 
 from pathlib import Path
 
@@ -8,7 +8,27 @@ pytest.register_assert_rewrite("tests.real.driving", "tests.real.command_line")
 
 from tests.real.capability_marks import ACTORS  # noqa: E402
 from tests.real.driving import Pinned  # noqa: E402
-from tests.real.pins import newest, pins  # noqa: E402
+from tests.real.pins import Pin, named_versions, pins  # noqa: E402
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where versions are named, the tests of these agents and no other."""
+    if not (named := named_versions()):
+        return
+    chosen, others = [], []
+    for item in items:
+        (chosen if _agents_of(item) & named.keys() else others).append(item)
+    items[:] = chosen
+    config.hook.pytest_deselected(items=others)
+
+
+def _agents_of(item: pytest.Item) -> set[str]:
+    given = (
+        item.callspec.params.values()
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec")
+        else ()
+    )
+    return {value.agent for value in given if isinstance(value, Pin)}
 
 
 @pytest.fixture
@@ -38,8 +58,8 @@ def gemini(request: pytest.FixtureRequest, tmp_path: Path) -> Pinned:
     return Pinned(request.param, tmp_path)
 
 
-@pytest.fixture(params=[newest(name) for name in ACTORS], ids=str)
+@pytest.fixture(params=pins(*ACTORS), ids=str)
 def actor(request: pytest.FixtureRequest, tmp_path: Path) -> Pinned:
-    """For what must be the same whichever agent it is: the newest version of one for each way to drive an agent. It
+    """For what must be the same whichever agent it is: one for each way to drive an agent. It
     has its model named, so that it does nothing but what the test is about."""
     return Pinned(request.param, tmp_path, steady=True)

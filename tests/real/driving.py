@@ -1,5 +1,6 @@
 """A pinned agent, driven through the public API against a scripted model, with every run checked to its last byte."""
 
+import json
 import os
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
@@ -30,7 +31,7 @@ from dragoman._files.recording import read_recording
 from dragoman._wire.machine import play
 from dragoman.testing import Scenario, Script, ScriptedModel, Step, ToolCall
 from tests.real.agent_tools import TOOLS
-from tests.real.pins import Pin
+from tests.real.pins import Pin, differences
 
 E = TypeVar("E", bound=Event)
 Lines = Scenario | Script | Iterable[Step]
@@ -69,22 +70,47 @@ class Events(list[Event]):
         return self.one(dragoman.TurnEnded)
 
 
+def told(model: Scenario, request: int = 1) -> str:
+    """What the model is told last in one of its requests, as JSON. Not counting a `system` message behind it, which is
+    the CLI's own: claude 2.1.300 ends every request with how many tokens are left."""
+    messages = model.requests_of("main")[request].messages
+    return json.dumps(next(each for each in reversed(messages) if each.get("role") != "system"))
+
+
 def has(event: Event, fields: dict[str, Any]) -> bool:
     return all(getattr(event, name) == value for name, value in fields.items())
 
 
 class Watched:
-    """A session at work, and everything that it has said so far."""
+    """A session at work, and everything that it has said so far. With `late_ends`, the agent may say that a call has ended
+    after it said so of the turn."""
 
-    def __init__(self, session: Session, model: Scenario) -> None:
+    def __init__(self, session: Session, model: Scenario, *, late_ends: bool = False) -> None:
         self.session = session
         self.model = model
         self.events = Events()
         self._stream = session.events()
+        self._late_ends = late_ends
 
-    async def turn(self, text: str, blocks: Iterable[dragoman.ContentBlock] = ()) -> Events:
+    async def turn(
+        self, text: str, blocks: Iterable[dragoman.ContentBlock] = (), *, leaves_running: bool = False
+    ) -> Events:
         """The events of the turn that takes this prompt."""
-        return Events([event async for event in self.session.prompt(text, list(blocks))])
+        return await self.whole(self.session.prompt(text, list(blocks)), leaves_running=leaves_running)
+
+    async def whole(self, turn: AsyncIterator[Event], *, leaves_running: bool = False) -> Events:
+        """The events of a turn, and the late ends of its calls, unless it `leaves_running` one."""
+        after = self.session.events()
+        said = Events([event async for event in turn])
+        if self._late_ends and not leaves_running:
+            ended = {end.call_id for end in said.of(dragoman.ToolEnded)}
+            running = {call.call_id for call in said.of(dragoman.ToolStarted)} - ended
+            while running:
+                event = await anext(after)
+                if isinstance(event, dragoman.ToolEnded) and event.call_id in running:
+                    running.remove(event.call_id)
+                    said.append(event)
+        return said
 
     async def until(self, kind: type[E], /, **fields: Any) -> E:
         """The next event like this; those before it are in `events` by then."""
@@ -112,14 +138,15 @@ class Watched:
 class Company:
     """Several sessions in one process, and everything that was said, once it is over."""
 
-    def __init__(self, connection: Connection, model: Scenario) -> None:
+    def __init__(self, connection: Connection, model: Scenario, *, late_ends: bool = False) -> None:
         self.connection = connection
         self.model = model
         self.events = Events()
         self._stream = connection.events()
+        self._late_ends = late_ends
 
     async def session(self, **fields: Any) -> Watched:
-        return Watched(await self.connection.session(**fields), self.model)
+        return Watched(await self.connection.session(**fields), self.model, late_ends=self._late_ends)
 
     async def rest(self) -> None:
         self.events.extend([event async for event in self._stream])
@@ -133,12 +160,19 @@ class Pinned:
         if not pin.executable.exists():
             pytest.fail(f"{pin} is not installed: run `python -m tests.real.install`, or `make test-real`")
         self.name, self.version, self.executable = pin.agent, pin.version, pin.executable
+        self._differences = differences(pin.agent)
+        self._late_ends = self.differs("items_may_end_after_their_turn")
         self.tools = TOOLS[pin.agent]
         self.model = self.tools.model if steady else None
         self.home, self.cwd = place / "home", place / "work"
         self._recordings = (place / f"run-{n}.jsonl" for n in range(1, 100))
         for directory in (self.home, self.cwd):
             directory.mkdir()
+
+    def differs(self, name: str) -> bool:
+        """Whether this version does otherwise than its newest one in this point of differences.toml, which may be another
+        agent's."""
+        return name in self._differences and self._differences[name].holds_in(self.version)
 
     @property
     def files(self) -> list[str]:
@@ -170,7 +204,7 @@ class Pinned:
         with anyio.fail_after(PATIENCE), playing(lines) as model:
             options = self.fields(model, record=recording, **fields)
             async with dragoman.open(self.config(mode), **options) as session:
-                watched = Watched(session, model)
+                watched = Watched(session, model, late_ends=self._late_ends)
                 yield watched
             await watched.rest()
         check(watched.events, recording)
@@ -183,7 +217,7 @@ class Pinned:
             async with dragoman.connect(
                 self.name, record=recording, **self.fields(model, **fields)
             ) as connection:
-                company = Company(connection, model)
+                company = Company(connection, model, late_ends=self._late_ends)
                 yield company
             await company.rest()
         check(company.events, recording)

@@ -1,13 +1,13 @@
 """Install the pinned agents into .cache/agents, and the Python package that the tests talk with into .cache/peers:
 `python -m tests.real.install`. What is there already is left alone."""
 
-import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 
+from tests import npm
 from tests.real.pins import CACHE, CHECKOUT, LIBRARY, LIBRARY_FOLDER, Pin, pins
 
 ATTEMPTS = 2
@@ -25,29 +25,13 @@ def works(pin: Pin) -> bool:
     return said.returncode == 0 and pin.version in said.stdout
 
 
-def install(pin: Pin) -> str:
-    """What npm complained about, if it failed."""
-    shutil.rmtree(pin.directory, ignore_errors=True)
-    pin.directory.mkdir(parents=True)
-    # The package's own install script puts the native program in place; npm is about to want leave for such scripts.
-    package = {
-        "private": True,
-        "dependencies": {pin.package: pin.version},
-        "allowScripts": {pin.package: True},
-    }
-    (pin.directory / "package.json").write_text(json.dumps(package), "utf-8")
-    npm = ["npm", "install", "--prefix", str(pin.directory), "--cache", str(CACHE / "npm")]
-    quietly = ["--no-audit", "--no-fund", "--loglevel=error"]
-    done = subprocess.run([*npm, *quietly], capture_output=True, text=True)
-    return done.stderr.strip() or f"npm exited with {done.returncode}"
-
-
 def ensure(pin: Pin) -> bool:
     state, complaint = "present", ""
     for _ in range(ATTEMPTS):
         if works(pin):
             break
-        state, complaint = "installed", install(pin)
+        state = "installed"
+        complaint = npm.install({pin.package: pin.version}, pin.directory, CACHE / "npm")
     ready = state == "present" or works(pin)
     where = pin.executable.relative_to(CHECKOUT)
     print(f"{pin}: {state}, {where}" if ready else f"{pin}: failed, {complaint}", flush=True)

@@ -1,22 +1,27 @@
-"""The agent programs that the real tests drive: which versions (agents.json), and where they are installed; and a
-Python package to talk with."""
+"""The agent programs that the real tests drive: which versions (agents.json), what an older one does otherwise
+(differences.toml), and where they are installed; and a Python package to talk with."""
 
 import json
 import os
+import tomllib
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+from dragoman._agents.versions import is_older
+
+HERE = Path(__file__).resolve().parent
+CHECKOUT = HERE.parents[1]
 CACHE = CHECKOUT / ".cache"
 
 LIBRARY = "agent-client-protocol==0.12.1"
 """An independent implementation of ACP, both sides of it."""
 LIBRARY_FOLDER = CACHE / "peers" / LIBRARY.replace("==", "-")
 
-INSTEAD = "DRAGOMAN_PINS"
-"""The environment variable that names other versions: `claude=2.1.300 codex=0.165.0`. An agent that is named has those
-versions and none of its own; the others keep theirs."""
+VERSIONS = "DRAGOMAN_VERSIONS"
+"""The environment variable that names versions: `claude=2.1.300 codex=0.150.0`. Then only the tests of these agents
+run, on these versions; without it, the tests of all agents, on the newest version of each."""
 
 
 class Pin(NamedTuple):
@@ -37,31 +42,57 @@ class Pin(NamedTuple):
         return f"{self.agent}-{self.version}"
 
 
+class Difference(NamedTuple):
+    """In which versions an agent does otherwise than in its newest one, and what was seen there. Versions that nobody
+    has tried in between are taken to be like the older one."""
+
+    seen: str
+    before: str
+    since: str = "0"
+
+    def holds_in(self, version: str) -> bool:
+        return is_older(version, self.before) and not is_older(version, self.since)
+
+
+def spread() -> dict[str, list[Pin]]:
+    """All pinned versions by agent, of each the oldest first: the newest, one of a month and one of half a year ago."""
+    return {
+        agent: [Pin(agent, version, record["package"], record["command"]) for version in record["versions"]]
+        for agent, record in _records().items()
+    }
+
+
 def pins(*agents: str) -> list[Pin]:
-    """All versions of these agents, of each the oldest first; of all agents, if none is named."""
-    known = json.loads(Path(__file__).with_name("agents.json").read_text("utf-8"))
-    instead = _versions(os.environ.get(INSTEAD, ""))
-    if strangers := (instead.keys() | set(agents)) - known.keys():
+    """Those that the tests of these agents, or of all, run on: the versions that were named, else the newest."""
+    pinned, named = spread(), named_versions()
+    if strangers := (named.keys() | set(agents)) - pinned.keys():
         raise LookupError(f"not in agents.json: {', '.join(sorted(strangers))}")
     return [
-        Pin(name, version, record["package"], record["command"])
-        for name, record in known.items()
-        for version in instead.get(name, record["versions"])
-        if not agents or name in agents
+        newest._replace(version=version)
+        for agent, (*_, newest) in pinned.items()
+        if not agents or agent in agents
+        for version in named.get(agent, [newest.version])
     ]
 
 
-def _versions(words: str) -> dict[str, list[str]]:
-    """The versions by agent, in words such as `claude=2.1.300`."""
+def named_versions() -> dict[str, list[str]]:
+    """The versions by agent that the environment names."""
     found: dict[str, list[str]] = defaultdict(list)
-    for word in words.replace(",", " ").split():
-        name, equals, version = word.partition("=")
-        if not equals or not version:
-            raise ValueError(f"{INSTEAD} has words such as claude=2.1.300, not {word!r}")
-        found[name].append(version)
+    for word in os.environ.get(VERSIONS, "").replace(",", " ").split():
+        agent, _, version = word.partition("=")
+        if not version:
+            raise ValueError(f"{VERSIONS} has words such as claude=2.1.300, not {word!r}")
+        found[agent].append(version)
     return dict(found)
 
 
-def newest(agent: str) -> Pin:
-    """The last of its versions."""
-    return pins(agent)[-1]
+def differences(agent: str) -> dict[str, Difference]:
+    """What versions of an agent do otherwise than its newest one, by name."""
+    written = tomllib.loads(HERE.joinpath("differences.toml").read_text("utf-8"))
+    return {name: Difference(**fields) for name, fields in written.get(agent, {}).items()}
+
+
+@cache
+def _records() -> dict[str, dict[str, Any]]:
+    records: dict[str, dict[str, Any]] = json.loads(HERE.joinpath("agents.json").read_text("utf-8"))
+    return records

@@ -1,6 +1,5 @@
 """Rules that somebody wrote, obeyed by real agents and named in what is recorded."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from dragoman import (
 from dragoman._policy import rulebook
 from tests.real.agent_tools import outside
 from tests.real.capability_marks import by
-from tests.real.driving import Events, Lines, Pinned
+from tests.real.driving import Events, Lines, Pinned, told
 
 pytestmark = pytest.mark.anyio
 
@@ -74,7 +73,8 @@ def settled(events: Events) -> list[tuple[str, str | None, str | None]]:
 async def test_commands(actor: Pinned, policy: Path) -> None:
     """Allowed although the mode denies all, denied although one of several commands would be allowed."""
     (actor.cwd / "victim").write_text("dear")
-    shell = outside if actor.name == "codex" else actor.tools.shell
+    asks = actor.name == "codex" and not actor.differs("nothing_may_be_asked_to_run_outside")
+    shell = outside if asks else actor.tools.shell
     acts = (shell("touch here"), shell("touch there && rm victim"))
     events = await done(actor, *acts, approve="never", policy=policy)
     assert actor.files == ["here", "victim"]
@@ -91,10 +91,10 @@ async def test_a_denial_holds_in_the_mode_that_allows_all(actor: Pinned, policy:
     lines: Lines = [actor.tools.shell("rm victim"), "Done."]
     async with actor.open(lines, approve="all", policy=policy) as run:
         said = await run.turn("Do it.")
-        told = json.dumps(run.model.requests_of("main")[1].messages[-1])
+        answer = told(run.model)
     assert actor.files == ["victim"]
     assert settled(said) == [("denied", "policy", f"keep files ({policy})")]
-    assert ("Nothing is removed here." in told) == (actor.name == "claude")
+    assert ("Nothing is removed here." in answer) == (actor.name == "claude")
 
 
 async def test_paths(actor: Pinned, policy: Path) -> None:

@@ -85,15 +85,12 @@ async def test_what_that_of_claude_lets_through(
 
 @needs_programs
 async def test_in_a_sandbox_that_only_reads_commands_look(claude: Pinned) -> None:
-    """In 2.1.197 none starts there: bubblewrap cannot lay a mask over files that are not there."""
     (claude.cwd / "notes").write_text("read me\n")
     lines: Lines = [claude.tools.shell("cat notes; echo more >> notes"), "Done."]
     result = await claude.ask(lines, "Do it.", approve="all", sandbox="read-only")
     output = Events(result.events).one(ToolEnded).output or ""
-    assert ("read me" in output, "bwrap" in output) == (
-        claude.version != "2.1.197",
-        claude.version == "2.1.197",
-    )
+    broken = claude.differs("nothing_starts_in_a_sandbox_that_only_reads")
+    assert ("read me" in output, "bwrap" in output) == (not broken, broken)
     assert (claude.cwd / "notes").read_text() == "read me\n"
 
 
@@ -141,6 +138,15 @@ def docker(gemini: Pinned, tmp_path: Path) -> dict[str, str]:
     return {"PATH": ":".join(map(str, places)), "SANDBOX_SET_UID_GID": "false"}
 
 
+async def holds(gemini: Pinned, docker: dict[str, str]) -> bool:
+    """Whether the container of this version is a sandbox; one that is not is refused."""
+    if not gemini.differs("its_container_has_the_users_settings"):
+        return True
+    with pytest.raises(Unsupported, match=r"could write to ~/\.gemini"):
+        await gemini.ask(["Never said."], "Do it.", env=docker, **IN_CONTAINER)
+    return False
+
+
 def container(tmp_path: Path) -> tuple[list[str], str]:
     """The words of `docker run`, and the command that is run in it."""
     calls = [json.loads(line) for line in (tmp_path / "called").read_text().splitlines()]
@@ -152,6 +158,8 @@ def container(tmp_path: Path) -> tuple[list[str], str]:
 async def test_what_that_of_gemini_lets_through(
     gemini: Pinned, docker: dict[str, str], tmp_path: Path
 ) -> None:
+    if not await holds(gemini, docker):
+        return
     out, added = tmp_path / "out", tmp_path / "added"
     for folder in (out, added):
         folder.mkdir()
@@ -180,6 +188,8 @@ async def test_what_that_of_gemini_lets_through(
 async def test_images_reach_it_in_its_container(
     gemini: Pinned, docker: dict[str, str], tmp_path: Path
 ) -> None:
+    if not await holds(gemini, docker):
+        return
     picture = tmp_path / "dot.png"
     picture.write_bytes(base64.b64decode(PIXEL))
     async with gemini.open(
@@ -194,6 +204,8 @@ async def test_images_reach_it_in_its_container(
 async def test_a_sandbox_that_the_environment_turns_off_is_one_all_the_same(
     gemini: Pinned, docker: dict[str, str], tmp_path: Path
 ) -> None:
+    if not await holds(gemini, docker):
+        return
     off = {"GEMINI_SANDBOX": "false", "SANDBOX": "elsewhere"}
     await gemini.ask(["Done."], "Do it.", env={**docker, **off}, **IN_CONTAINER)
     assert "--sandbox" in container(tmp_path)[1]
@@ -310,7 +322,8 @@ async def test_what_it_lets_through_in_one_turn(
 
 async def test_a_yes_of_a_person_goes_beyond_it(codex: Pinned, tmp_path: Path) -> None:
     """So it is in Codex: what was approved runs outside of the sandbox."""
-    there = await written(codex, tmp_path, outside, sandbox="read-only", approve=lambda request: True)
+    shell = codex.tools.shell if codex.differs("nothing_may_be_asked_to_run_outside") else outside
+    there = await written(codex, tmp_path, shell, sandbox="read-only", approve=lambda request: True)
     assert there == ["patched", "ran", "out/patched", "out/ran"]
 
 

@@ -15,7 +15,7 @@ from anyio import to_thread
 
 from dragoman import Answer, PermissionRequest, permission_listener
 from dragoman.testing import Scenario, ScriptedModel, tool
-from tests.real.driving import PATIENCE, Pinned
+from tests.real.driving import PATIENCE, Pinned, told
 
 RULES = """
 [[rule]]
@@ -72,10 +72,6 @@ def printed(claude: Pinned, model: Scenario, *options: str) -> dict[str, Any]:
     assert done.returncode == 0, done.stderr
     said: dict[str, Any] = json.loads(done.stdout)
     return said
-
-
-def told(model: Scenario) -> str:
-    return json.dumps(model.requests_of("main")[1].messages)
 
 
 def test_allowed_by_a_rule(claude: Pinned, rules: Path) -> None:
@@ -149,7 +145,7 @@ async def test_an_answer_for_the_session_is_not_asked_for_again(
     with ScriptedModel([*lines, "Done."]) as model, anyio.fail_after(PATIENCE):
         async with permission_listener(socket, handler):
             said = await to_thread.run_sync(one_shot, claude, model, "--ask", str(socket))
-        results = [json.dumps(request.messages[-2:]) for request in model.requests_of("main")[1:]]
+        results = [told(model, n) for n in range(1, len(model.requests_of("main")))]
     assert (said["result"], asked) == ("Done.", [again, other])
     log = claude.cwd / "log"
     assert (log.read_text() if log.exists() else "") == ("x\nx\ny\nx\n" if decision == "allow" else "")
@@ -204,8 +200,7 @@ def test_the_hook_denies_whatever_the_settings_allow(
     (claude.cwd / "victim").touch()
     with ScriptedModel([tool("Bash", command="rm victim"), "Done."]) as model:
         hooked(claude, model, "--policy", str(rules), **settings)
-        said = json.dumps(model.requests_of("main")[1].messages)
-    assert "Nothing is removed here." in said
+        assert "Nothing is removed here." in told(model)
     assert claude.files == ["victim"]
 
 
@@ -218,7 +213,7 @@ def test_the_hook_allows_by_a_rule(claude: Pinned, rules: Path) -> None:
 def test_the_hook_denies_what_no_rule_settles(claude: Pinned) -> None:
     with ScriptedModel([tool("Bash", command="mkdir made"), "Done."]) as model:
         hooked(claude, model, permissions={"allow": ["Bash"]})
-        assert "nobody was there to ask" in json.dumps(model.requests_of("main")[1].messages)
+        assert "nobody was there to ask" in told(model)
     assert not (claude.cwd / "made").exists()
 
 

@@ -19,8 +19,8 @@ from dragoman import (
 )
 from dragoman._model.result import Verdict
 from dragoman.testing import Hold, error, script, turn
+from tests.real.capability_marks import ways
 from tests.real.driving import Lines, Pinned, playing
-from tests.real.pins import newest
 from tests.real.test_failures import hasty
 
 pytestmark = pytest.mark.anyio
@@ -34,12 +34,6 @@ DRIVEN = [
 ]
 ASKING = [("claude", "claude_stream"), ("codex", "codex_app"), ("gemini", "acp")]
 """Where there is somebody to ask."""
-
-
-def named(ways: list[tuple[str, str]]) -> Any:
-    return pytest.mark.parametrize(
-        ("agent", "dialect"), [(newest(name), dialect) for name, dialect in ways], indirect=["agent"], ids=str
-    )
 
 
 async def failure(agent: Pinned, lines: Lines, dialect: str, **fields: Any) -> tuple[type, str]:
@@ -61,14 +55,14 @@ NO_KEY = {
 }
 
 
-@named(DRIVEN)
+@ways(*DRIVEN)
 async def test_nobody_is_logged_in(agent: Pinned, dialect: str) -> None:
     with pytest.raises(LoginRequired, match="API_KEY") as raised:
         await agent.ask(["Never said."], "Go.", dialect=dialect, env=NO_KEY[agent.name])
     assert raised.value.kind == "loginRequired"
 
 
-@named([("gemini", "acp")])
+@ways(("gemini", "acp"))
 async def test_nobody_is_logged_in_to_a_session_that_is_waited_for(agent: Pinned, dialect: str) -> None:
     async with agent.open([], dialect=dialect, env=NO_KEY[agent.name]) as run:
         with pytest.raises(LoginRequired, match="; run `gemini` and choose how to log in"):
@@ -77,7 +71,7 @@ async def test_nobody_is_logged_in_to_a_session_that_is_waited_for(agent: Pinned
             run.session.prompt("Go.")
 
 
-@named([*DRIVEN, ("codex-acp", "acp")])
+@ways(*DRIVEN, ("codex-acp", "acp"))
 async def test_the_key_is_not_accepted(agent: Pinned, dialect: str) -> None:
     if agent.name == "gemini":
         hasty(agent)
@@ -87,7 +81,7 @@ async def test_the_key_is_not_accepted(agent: Pinned, dialect: str) -> None:
     assert raised.value.result is not None
 
 
-@named(ASKING)
+@ways(*ASKING)
 async def test_a_denial_ends_the_turn(agent: Pinned, dialect: str) -> None:
     lines = [agent.write("made.txt"), "Well."]
     stop = lambda request: Answer(decision="deny", interrupt=True)  # noqa: E731
@@ -95,7 +89,7 @@ async def test_a_denial_ends_the_turn(agent: Pinned, dialect: str) -> None:
     assert agent.files == []
 
 
-@named(DRIVEN)
+@ways(*DRIVEN)
 async def test_a_limit_is_reached(agent: Pinned, dialect: str) -> None:
     """Two calls where one is allowed."""
     again = turn(agent.tools.shell("echo again"))
@@ -103,13 +97,13 @@ async def test_a_limit_is_reached(agent: Pinned, dialect: str) -> None:
     assert await failure(agent, lines, dialect, approve="all", max_tool_calls=1) == (LimitReached, "limited")
 
 
-@named(DRIVEN)
+@ways(*DRIVEN)
 async def test_time_is_up(agent: Pinned, dialect: str) -> None:
     held = [turn("No.", hold=Hold("never"))]
     assert await failure(agent, held, dialect, timeout=6.0) == (TimedOut, "timeout")
 
 
-@named(DRIVEN)
+@ways(*DRIVEN)
 async def test_the_process_dies(agent: Pinned, dialect: str) -> None:
     with anyio.fail_after(60), playing([turn("No.", hold=Hold("never"))]) as model:
         fields = agent.fields(model, dialect=dialect)

@@ -1,6 +1,5 @@
 """What a client adds to Claude Code: MCP servers outside and inside, and hooks."""
 
-import json
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from dragoman import (
 )
 from dragoman.testing import tool
 from tests.real.capability_marks import exercises
-from tests.real.driving import SMALL_SERVER, Pinned
+from tests.real.driving import SMALL_SERVER, Pinned, told
 
 pytestmark = pytest.mark.anyio
 
@@ -71,12 +70,12 @@ async def test_an_mcp_server_in_the_client(claude: Pinned) -> None:
         native={"sdk_mcp_servers": ["inside"]},
     ) as run:
         said = await run.turn("Shout.")
-        told = json.dumps(run.model.requests_of("main")[1].messages[-1])
+        answer = told(run.model)
     assert {"initialize", "tools/list", "tools/call"} <= set(methods)
     call = said.one(ToolStarted)
     assert (call.name, call.server) == ("shout", "inside")
     assert said.one(ToolEnded).output == "HEY"
-    assert "HEY" in told
+    assert "HEY" in answer
     [asked] = [call for call in said.of(HostCalled) if call.params["message"]["method"] == "tools/call"]
     assert asked.call_id == call.call_id
     assert said.one(HostAnswered, request_id=asked.request_id).error is None
@@ -103,13 +102,13 @@ async def test_a_hook_of_the_client_denies(claude: Pinned) -> None:
         native={"hooks": {"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["before"]}]}},
     ) as run:
         said = await run.turn("Touch both.")
-        told = json.dumps(run.model.requests_of("main")[2].messages[-1])
+        answer = told(run.model, 2)
     assert seen == ["touch fine", "touch forbidden"]
     assert [file.name for file in claude.cwd.iterdir()] == ["fine"]
     calls = said.of(HostCalled)
     assert [(call.method, call.params["callback_id"]) for call in calls] == [("hook_callback", "before")] * 2
     assert [call.call_id for call in calls] == [call.call_id for call in said.of(ToolStarted)]
-    assert "The hook says no." in told
+    assert "The hook says no." in answer
     assert said.one(PermissionRequested).input["command"] == "touch fine"
     assert said.of(ToolEnded)[0].status == "completed"
     assert said.of(ToolEnded)[1].status in ("declined", "failed")

@@ -1,6 +1,7 @@
 """Claude Code's own words for permissions: in each of its modes every call still passes the policy, and a tool of somebody
 else's is asked only for what the policy does not deny."""
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman import (
+    Notice,
     PermissionRequest,
     PermissionRequested,
     PermissionResolved,
@@ -46,6 +48,27 @@ async def test_in_each_of_its_modes_the_policy_is_the_judge(claude: Pinned, mode
     assert (asked, claude.files) == (["Bash", "Write"], [])
     assert [done.status for done in events.of(ToolEnded)] == ["declined", "declined", "completed"]
     assert events.one(SessionStarted).permission_mode == mode
+    assert events.of(Notice, code="permission_mode") == []
+
+
+async def test_a_mode_that_its_settings_forbid_is_told_of(claude: Pinned) -> None:
+    (claude.home / ".claude").mkdir()
+    forbidden = {"permissions": {"disableBypassPermissionsMode": "disable"}}
+    (claude.home / ".claude" / "settings.json").write_text(json.dumps(forbidden))
+    fields: dict[str, Any] = {"native": {"permission_mode": "bypassPermissions"}, "env": LETS_ROOT}
+    events = Events((await claude.ask(["Hi."], "Hi.", **fields)).events)
+    mode = "auto" if claude.differs("it_starts_in_auto") else "default"
+    assert events.one(SessionStarted).permission_mode == mode
+    told = events.one(Notice, code="permission_mode", severity="warning").message
+    assert told.endswith(f"in permission mode bypassPermissions, and says that it is in {mode}")
+
+
+async def test_a_mode_that_we_set_before_the_first_turn_is_not(claude: Pinned) -> None:
+    async with claude.open(["Hi."]) as run:
+        await run.session.set_mode("plan")
+        await run.turn("Hi.")
+    assert run.events.one(SessionStarted).permission_mode == "plan"
+    assert run.events.of(Notice, code="permission_mode") == []
 
 
 async def test_a_rule_holds_where_its_own_mode_asks_nobody(claude: Pinned, tmp_path: Path) -> None:

@@ -123,6 +123,10 @@ async def test_resume_of_a_session_of_the_other_language(codex: Pinned) -> None:
 async def test_fork(codex: Pinned) -> None:
     with ScriptedModel([SEVEN, EIGHT]) as model:
         first = await codex.ask(model, "Count to seven.", **EXEC)
+        if codex.differs("exec_has_no_fork"):
+            with pytest.raises(Unsupported, match="fork in codex_exec before"):
+                await codex.ask(model, "Go on.", resume=first.session, fork=True, **EXEC)
+            return
         second = await codex.ask(model, "Go on.", resume=first.session, fork=True, **EXEC)
         texts = model.requests_of("main")[1].texts
     assert "Count to seven." in texts

@@ -117,9 +117,14 @@ async def test_a_tool_of_the_client_that_nobody_answers_for(codex: Pinned) -> No
 async def test_hooks_are_reported(codex: Pinned) -> None:
     """Commands that Codex runs at its own events; the client only hears of them."""
     said_no = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "No."}
-    deny = {"type": "command", "command": f"echo '{json.dumps({'hookSpecificOutput': said_no})}'"}
+    # A hook that ends before it has read what it is told may count as failed.
+    deny = {
+        "type": "command",
+        "command": f"cat > /dev/null; echo '{json.dumps({'hookSpecificOutput': said_no})}'",
+    }
+    tell = {"type": "command", "command": "cat > /dev/null; echo It is Sunday."}
     hooks = {
-        "UserPromptSubmit": [{"hooks": [{"type": "command", "command": "echo It is Sunday."}]}],
+        "UserPromptSubmit": [{"hooks": [tell]}],
         "PreToolUse": [{"matcher": ".*", "hooks": [deny]}],
     }
     # Hooks that nobody has looked at yet do not run otherwise.

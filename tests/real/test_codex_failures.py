@@ -59,12 +59,13 @@ async def test_an_answer_that_breaks_off_every_time(codex: Pinned) -> None:
 
 async def test_a_network_that_is_down(codex: Pinned, nobody: Scenario) -> None:
     """Codex tries again without end: only a deadline of one's own ends it."""
-    async with codex.open(nobody, timeout=2.0) as run:
+    async with codex.open(nobody, timeout=6.0) as run:
         said = await run.turn("Hello.")
-    assert said.ended.outcome == "cancelled"
+    fails = codex.differs("a_network_that_is_down_fails_the_turn")
+    assert said.ended.outcome == ("failed" if fails else "cancelled")
     assert said.of(Message, role="assistant") == []
     ended = run.events.one(RunEnded)
-    assert (ended.outcome, ended.exit_code) == ("timeout", 0)
+    assert (ended.outcome, ended.exit_code) == ("failed" if fails else "timeout", 0)
 
 
 async def test_a_model_that_is_not_there(codex: Pinned) -> None:

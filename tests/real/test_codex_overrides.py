@@ -35,6 +35,8 @@ def contexts(codex: Pinned) -> list[dict[str, Any]]:
 )
 async def test_when_it_asks(codex: Pinned, word: str, asked: list[str], there: list[str]) -> None:
     """Whatever it asks for, the policy judges; with a looser word it asks for less."""
+    if word == "untrusted" and codex.differs("nothing_may_be_asked_to_run_outside"):
+        asked = ["touch ran"]
     seen: list[str] = []
 
     def approve(request: PermissionRequest) -> bool:
@@ -72,6 +74,9 @@ async def test_codex_has_no_on_failure_any_more(codex: Pinned) -> None:
         await run.turn("Hi.")
         ended = await run.session.set_option("approvalPolicy", "on-failure")
         assert ended is not None
+        if codex.differs("on_failure_is_a_word"):
+            assert ended.ok
+            return
         assert ended.error is not None
         assert "unknown variant `on-failure`" in ended.error.message
 

@@ -100,7 +100,7 @@ async def test_a_patch_that_is_denied(codex: Pinned) -> None:
 
 async def test_a_patch_that_is_denied_with_the_turn(codex: Pinned) -> None:
     async with codex.open([PATCH, "Never said."], approve=saying("deny", interrupt=True)) as run:
-        said = await run.turn("Write it.")
+        said = await run.turn("Write it.", leaves_running=True)
         assert len(run.model.requests_of("main")) == 1
     assert list(codex.cwd.iterdir()) == []
     assert said.ended.outcome == "cancelled"

@@ -17,7 +17,7 @@ from dragoman import (
     TurnEnded,
 )
 from dragoman.testing import tool
-from tests.real.driving import Events, Gate, Lines, Pinned
+from tests.real.driving import Gate, Lines, Pinned
 
 pytestmark = pytest.mark.anyio
 
@@ -62,12 +62,13 @@ async def test_a_command_with_a_long_output(codex: Pinned, asked: bool) -> None:
         stream = run.session.prompt("Count.")
         await run.until(ToolStarted)
         await gate.open()
-        said = Events([event async for event in stream])
+        said = await run.whole(stream)
     whole = "".join(f"{number}\n" for number in range(1, 40001))
     pieces = "".join(piece.text for piece in said.of(Delta, kind="tool_output"))
     done = said.one(ToolEnded)
     assert (done.status, done.exit_code) == ("completed", 0)
-    assert done.output == whole
+    if not (asked and codex.differs("an_output_may_be_missing") and done.output is None):
+        assert done.output == whole
     assert pieces or asked
     assert whole.endswith(pieces)
     assert len(said.of(PermissionRequested)) == asked
@@ -77,7 +78,7 @@ async def test_a_command_that_goes_on_after_its_turn(codex: Pinned) -> None:
     gate = Gate(codex.cwd / "gate")
     slow = tool("exec_command", cmd=f"{gate.wait} && echo over && touch finished", yield_time_ms=250)
     async with codex.open([slow, "It runs."], approve="all") as run:
-        first = await run.turn("Start it.")
+        first = await run.turn("Start it.", leaves_running=True)
         assert first.said() == ["It runs."]
         assert first.of(ToolEnded) == []
         assert not (codex.cwd / "finished").exists()

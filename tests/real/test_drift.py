@@ -23,9 +23,10 @@ def test_nothing_is_new_in_a_pinned_version(agent: Pinned) -> None:
         cwd=agent.cwd,
     )
     told = json.loads(done.stdout)
-    assert [trial for trial in told["trials"] if "error" in trial] == []
+    failed = ["resume"] if agent.differs("sessions_come_back_empty_over_acp") else []
+    assert [trial["step"] for trial in told["trials"] if "error" in trial] == failed, told["trials"]
     assert told.get("new", []) == []
-    assert done.returncode == 0
+    assert done.returncode == bool(failed)
     slow = f"dragoman: {agent.name} does not answer; it is given up after 60 s"  # on a busy machine
     assert set(done.stderr.decode().splitlines()) <= {slow}
     assert told["cli_version"] == agent.version

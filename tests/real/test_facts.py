@@ -76,7 +76,7 @@ async def test_what_claude_can_be_asked(claude: Pinned) -> None:
     async with claude.open(["Hi."]) as run:
         await run.session.ready()
         before = run.session.models
-        if claude.version == "2.1.197":
+        if claude.differs("models_are_not_told"):
             with pytest.raises(AgentFailed, match="claude does not tell its models: Unsupported control"):
                 await run.session.refresh("models")
         else:
@@ -145,11 +145,13 @@ async def test_codex_is_asked_for_what_it_has(codex: Pinned) -> None:
         [hello] = [skill for skill in session.skills if skill.name == "hello"]
         assert (hello.description, hello.path) == ("Says hello.", str(skill / "SKILL.md"))
         assert session.account is None  # a provider of config.toml needs none
-        found = await servers(run, lambda server: server.status in ("connected", "failed"))
-        assert (found["small"].server_info, found["small"].tools) == (
-            {"name": "small", "version": "1"},
-            ["add", "greet", "shout"],
-        )
+        found = await servers(run, lambda server: server.status in ("connected", "ready", "failed"))
+        small = found["small"]
+        if codex.differs("servers_are_listed_by_name_and_tools"):
+            assert (small.status, small.server_info) == ("ready", {})
+        else:
+            assert (small.status, small.server_info) == ("connected", {"name": "small", "version": "1"})
+        assert small.tools == ["add", "greet", "shout"]
         assert "No such file" in (found["broken"].error or "")
         with pytest.raises(
             AgentFailed, match=r"codex does not tell its rate_limit: .*authentication required"
@@ -181,7 +183,7 @@ async def test_what_codex_is_told_between_turns_holds_for_the_next(codex: Pinned
     """The overrides of turn/start, by thread/settings/update: model, effort, folder, approvals and sandbox."""
     inner = codex.cwd / "inner"
     inner.mkdir()
-    shell = codex.tools.shell("pwd; touch made")
+    shell = codex.tools.shell("pwd | tee made")
     async with codex.open([shell, "One.", shell, "Two."], mode="ask", approve=lambda request: True) as run:
         first = await run.turn("Do it.")
         answers = [
@@ -198,9 +200,13 @@ async def test_what_codex_is_told_between_turns_holds_for_the_next(codex: Pinned
     assert [request.model for request in asked] == ["gpt-5.5", "gpt-5.5", "gpt-5.4", "gpt-5.4"]
     assert [request.body["reasoning"]["effort"] for request in asked[2:]] == ["high", "high"]
     assert [len(turn.of(PermissionRequested)) for turn in (first, second)] == [1, 0]
+    folders = [f"{codex.cwd}\n", f"{inner}\n"]
+    assert [(folder / "made").read_text() for folder in (codex.cwd, inner)] == folders
     outputs = [turn.one(ToolEnded).output for turn in (first, second)]
-    assert outputs == [f"{codex.cwd}\n", f"{inner}\n"]
-    assert codex.files == ["inner/made", "made"]
+    missing = (
+        codex.differs("an_output_may_be_missing") and outputs[0] is None
+    )  # of the one that was asked for
+    assert outputs[missing:] == folders[missing:]
 
 
 async def test_what_a_turn_of_codex_has_changed(codex: Pinned) -> None:

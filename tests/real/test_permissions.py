@@ -1,7 +1,5 @@
 """Who may do what: the ways to answer a permission request that all agents know, and what each then really does."""
 
-import json
-
 import pytest
 
 from dragoman import (
@@ -16,7 +14,7 @@ from dragoman import (
     UsageError,
 )
 from tests.real.capability_marks import ACP_AGENTS, by, exercises
-from tests.real.driving import Events, Lines, Pinned, saying
+from tests.real.driving import Events, Lines, Pinned, saying, told
 
 pytestmark = pytest.mark.anyio
 
@@ -138,10 +136,10 @@ async def test_denied(agent: Pinned) -> None:
     async with agent.open([agent.tools.shell(TOUCH), "Then not."], approve=no) as run:
         said = await run.turn("Touch it.")
         requests = run.model.requests_of("main")
-    asked, outcome, told = DENIED[agent.name]
+    asked, outcome, words = DENIED[agent.name]
     assert agent.files == []
     assert (len(requests), said.ended.outcome) == (asked, outcome)
-    assert told in json.dumps(requests[-1].messages[-1])
+    assert words in told(run.model, -1)
     resolved = said.one(PermissionResolved)
     assert (resolved.outcome, resolved.by) == ("denied", "client")
     done = said.one(ToolEnded)

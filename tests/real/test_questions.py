@@ -1,7 +1,6 @@
 """Questions, of the agent itself and of MCP servers: they go to a handler of their own, and nothing else answers
 them."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from dragoman import (
 )
 from dragoman.testing import ToolCall, tool
 from tests.real.capability_marks import by, exercises
-from tests.real.driving import SMALL_SERVER, Pinned
+from tests.real.driving import SMALL_SERVER, Pinned, told
 
 pytestmark = pytest.mark.anyio
 
@@ -57,7 +56,7 @@ async def test_a_question_of_the_agent(agent: Pinned) -> None:
 
     async with agent.open([ask(agent), "Blue it is."], answer=blue, **ASKING[agent.name]) as run:
         said = await run.turn("Paint it.")
-        assert "Blue" in json.dumps(run.model.requests_of("main")[1].messages[-1])
+        assert "Blue" in told(run.model)
     question = said.one(QuestionAsked)
     assert asked == [question]
     answered = said.one(QuestionAnswered)
@@ -81,7 +80,7 @@ async def test_a_question_that_nobody_answers(agent: Pinned) -> None:
     fields = {"approve": "all", **ASKING[agent.name]}
     async with agent.open([ask(agent), "Red then."], **fields) as run:
         said = await run.turn("Paint it.")
-        assert "Blue" not in json.dumps(run.model.requests_of("main")[1].messages[-1])
+        assert "Blue" not in told(run.model)
     # Claude Code asks with a permission for its tool, which then is denied.
     assert said.one(QuestionAnswered).action == ("declined" if agent.name == "claude" else "cancelled")
     assert said.of(ToolEnded, status="completed") == []

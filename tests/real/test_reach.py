@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman import PermissionRequest, PermissionResolved, ToolEnded
+from dragoman import PermissionRequest, PermissionRequested, PermissionResolved, ToolEnded
 from dragoman.testing import tool
 from tests.real.driving import Pinned
 
@@ -35,6 +35,10 @@ async def test_codex_asks_for_every_command(codex: Pinned, policy: Path, command
     ) as run:
         said = await run.turn("Read it.")
         told = json.dumps([request.messages for request in run.model.requests_of("main")])
+    if ">" not in command and codex.differs("what_only_looks_is_not_asked_for"):
+        assert "geheim" in told
+        assert said.of(PermissionRequested) == []
+        return
     assert "geheim" not in told
     assert codex.files == [".env"]
     assert said.one(PermissionResolved).outcome == "denied"

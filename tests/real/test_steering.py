@@ -130,8 +130,7 @@ async def test_interrupt_ends_the_running_tool(agent: Pinned) -> None:
     assert not alive(pid)
     assert said.ended.outcome == "cancelled"
     done = said.one(ToolEnded)
-    if agent.name == "claude":
-        assert done.status == "cancelled"
+    assert done.status == ("completed" if agent.name in ("gemini", "opencode") else "cancelled")
     assert again.said() == ["Still here."]
 
 
@@ -150,9 +149,9 @@ async def test_interrupt_withdraws_a_request_that_is_open(agent: Pinned) -> None
     assert resolved.outcome == "cancelled"
     if agent.name in ACP_AGENTS:
         assert done in said
-        assert done.status in ("cancelled", "failed")
     else:
-        assert (resolved.by, done.status) == ("agent", "cancelled")
+        assert resolved.by == "agent"
+    assert done.status == "cancelled"
     assert again.said() == ["Still here."]
 
 
@@ -165,8 +164,7 @@ async def test_closing_during_a_tool_leaves_nothing_behind(agent: Pinned) -> Non
         await eventually(pid_file.exists)
     assert not alive(int(pid_file.read_text()))
     assert run.events.ended.outcome == "cancelled"
-    if agent.name == "claude":
-        assert run.events.one(ToolEnded).status == "cancelled"
+    assert run.events.one(ToolEnded).status == ("completed" if agent.name == "gemini" else "cancelled")
 
 
 # --- settings ------------------------------------------------------------------------------------------------

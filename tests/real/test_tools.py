@@ -16,7 +16,7 @@ from dragoman import (
 )
 from dragoman.testing import text, tool, turn
 from tests.real.capability_marks import by, exercises
-from tests.real.driving import SMALL_SERVER, Events, Lines, Pinned, Watched
+from tests.real.driving import SMALL_SERVER, Events, Lines, Pinned, Watched, told
 
 pytestmark = pytest.mark.anyio
 
@@ -40,9 +40,9 @@ async def test_commands(agent: Pinned) -> None:
     lines: Lines = [turn(text(WORDS), first, chunk=3), second, "It is 42."]
     async with agent.open(lines, approve="all") as run:
         said = await run.turn("What is six times seven?")
-        told = [json.dumps(request.messages) for request in run.model.requests_of("main")]
+        counted, no = (told(run.model, n) for n in (1, 2))
     assert (agent.cwd / "answer").read_text() == "42\n"
-    assert "42" in told[1]
+    assert "42" in counted
     call, failing = said.of(ToolStarted)
     assert (call.name, call.kind) == (agent.tools.shell_name, "execute")
     done, failed = said.of(ToolEnded)
@@ -65,7 +65,7 @@ async def test_commands(agent: Pinned) -> None:
         assert (call.title, call.input["cwd"]) == (COUNT, str(agent.cwd))
         assert COUNT in call.input["command"]
         assert (done.output, done.exit_code, failed.output) == ("42\n", 0, "no\n")
-        assert "exited with code 3" in told[2]
+        assert "exited with code 3" in no
     if agent.name in ("claude", "codex"):
         assert len(said.of(Delta, kind="text")) > 10
         check_usage(agent, run, said)
@@ -93,9 +93,9 @@ async def test_a_tool_of_an_mcp_server(agent: Pinned) -> None:
         approve=lambda request: True,
     ) as run:
         said = await run.turn("Shout.")
-        assert "HEY!" in json.dumps(run.model.requests_of("main")[1].messages[-1])
-    told = run.events.of(SessionUpdated) if agent.name == "codex" else run.events.of(SessionStarted)
-    servers = {server.name: server.status for event in told for server in event.mcp_servers}
+        assert "HEY!" in told(run.model)
+    known = run.events.of(SessionUpdated) if agent.name == "codex" else run.events.of(SessionStarted)
+    servers = {server.name: server.status for event in known for server in event.mcp_servers}
     assert list(servers) == ["small"]
     call = said.one(ToolStarted)
     assert (call.name, call.server, call.kind) == ("shout", "small", "mcp")

@@ -1,5 +1,7 @@
 """Recorders that keep what they are given."""
 
+from collections.abc import Sequence
+
 from dragoman._model.frames import Exit, Frame, Launch
 from dragoman._wire import note_frames
 
@@ -19,10 +21,11 @@ class Frames(list[Frame]):
             raise OSError("disk full")
         self.launch = launch
 
-    def frame(self, frame: Frame) -> None:
-        if len(self) == self.room:
-            raise OSError("disk full")
-        self.append(frame)
+    def frames(self, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            if len(self) == self.room:
+                raise OSError("disk full")
+            self.append(frame)
 
     def end(self, exit: Exit) -> None:
         self.exit = exit

@@ -252,11 +252,11 @@ def told(path: str, data: bytes, close: bool = True) -> bytes:
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(20)
         connection.connect(path)
-        connection.sendall(data)
-        if close:
-            connection.shutdown(socket.SHUT_WR)
         parts = []
-        with suppress(ConnectionResetError):  # it has hung up, and not read all
+        with suppress(ConnectionResetError, BrokenPipeError):  # it has hung up, and not read all
+            connection.sendall(data)
+            if close:
+                connection.shutdown(socket.SHUT_WR)
             while part := connection.recv(65536):
                 parts.append(part)
         return b"".join(parts)

@@ -40,9 +40,9 @@ def tmp_path(tmp_path: Path) -> Path:
     return tmp_path.resolve()
 
 
-def started(*argv: str, **options: Any) -> Child:
+async def started(*argv: str, **options: Any) -> Child:
     given: dict[str, Any] = {"agent": "toy", "cwd": None, "env": {"PATH": os.defpath}}
-    return spawn(list(argv), **{**given, **options})
+    return await spawn(list(argv), **{**given, **options})
 
 
 async def said(child: Child) -> bytes:
@@ -97,7 +97,7 @@ async def test_a_crash_leaves_nothing_running(either: str) -> None:
 
 
 async def test_a_daemon_without_an_environment_is_ended_with_its_agent() -> None:
-    child = started("sh", "-c", DAEMON)
+    child = await started("sh", "-c", DAEMON)
     daemon = int(await said(child))
     assert psutil.Process(daemon).environ().keys() <= {"PWD", "SHLVL", "_", "OLDPWD"}
     await ended(child)
@@ -150,7 +150,7 @@ def test_what_may_stay_stays_when_we_are_gone(tmp_path: Path) -> None:
 
 
 async def test_a_kill_waits_until_all_are_gone() -> None:
-    child = started("sh", "-c", f"{DAEMON} trap '' TERM; sleep 600")
+    child = await started("sh", "-c", f"{DAEMON} trap '' TERM; sleep 600")
     await anyio.wait_readable(child.stdout)
     daemon = int(os.read(child.stdout.fileno(), 100))
     child.kill()
@@ -161,7 +161,7 @@ async def test_a_kill_waits_until_all_are_gone() -> None:
 
 
 async def test_a_program_that_a_child_of_its_own_outlives_is_waited_for_alone() -> None:
-    child = started("sh", "-c", "sleep 600 & exit 7")
+    child = await started("sh", "-c", "sleep 600 & exit 7")
     with anyio.fail_after(DEADLINE):
         await child.reap()
     assert (child.code, child.signal) == (7, None)
@@ -170,7 +170,7 @@ async def test_a_program_that_a_child_of_its_own_outlives_is_waited_for_alone() 
 
 async def test_a_keeper_that_was_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody knows how the program ended, but it did."""
-    child = started(*SLEEPS)
+    child = await started(*SLEEPS)
     program = psutil.Process(child.pid)
     program.parent().kill()  # type: ignore[union-attr]
     with anyio.fail_after(DEADLINE):
@@ -182,12 +182,12 @@ async def test_a_keeper_that_was_killed(monkeypatch: pytest.MonkeyPatch) -> None
 
 async def test_a_keeper_or_launcher_that_was_stopped_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """An agent may stop them, having the rights that they have."""
-    child = started(*SLEEPS)
+    child = await started(*SLEEPS)
     [parent] = launchers()
     [keeping] = parent.children()
     for small in (parent, keeping):
         small.suspend()
-    other = started("/bin/true")
+    other = await started("/bin/true")
     with anyio.fail_after(DEADLINE):
         await ended(other)
         await child.end()
@@ -198,7 +198,7 @@ async def test_a_keeper_or_launcher_that_was_stopped_goes_on(monkeypatch: pytest
 async def test_a_keeper_that_is_stopped_again_and_again_is_done_without(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    child = started(*SLEEPS)
+    child = await started(*SLEEPS)
     program = psutil.Process(child.pid)
     keeping = program.parent()
     assert keeping is not None
@@ -259,7 +259,7 @@ async def test_it_gets_what_it_was_given_and_nothing_else(tmp_path: Path) -> Non
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
     os.set_inheritable(leak := os.open(os.devnull, os.O_RDONLY), True)
     try:
-        child = started(sys.executable, "-I", "-S", "-c", LOOKS, cwd=str(tmp_path), env={"LC_ALL": "C"})
+        child = await started(sys.executable, "-I", "-S", "-c", LOOKS, cwd=str(tmp_path), env={"LC_ALL": "C"})
         lines = (await said(child)).decode().splitlines()
     finally:
         os.close(leak)
@@ -279,7 +279,7 @@ async def test_its_place_is_ours_as_it_is_now(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path)
     for cwd, place in ((None, tmp_path), ("below", tmp_path / "below")):
-        child = started("/bin/pwd", cwd=cwd)
+        child = await started("/bin/pwd", cwd=cwd)
         assert (await said(child)).decode().strip() == str(place)
         await ended(child)
 
@@ -287,11 +287,11 @@ async def test_its_place_is_ours_as_it_is_now(tmp_path: Path, monkeypatch: pytes
 async def test_what_we_pass_on_is_what_we_would_pass_on_now() -> None:
     """Not what held when the launcher was begun: a program that has given up its rights must not start others with
     them. The mask of new files stands for all of it."""
-    await ended(started("/bin/true"))
+    await ended(await started("/bin/true"))
     for mask in (0o027, 0o022):
         before = os.umask(mask)
         try:
-            child = started("sh", "-c", "umask")
+            child = await started("sh", "-c", "umask")
             assert int(await said(child), 8) == mask
         finally:
             os.umask(before)
@@ -306,11 +306,11 @@ import os, sys, anyio
 sys.path.insert(0, sys.argv[1])
 from tests.runtime.test_keepers import ended, said, started
 async def main():
-    await ended(started("/bin/true"))
+    await ended(await started("/bin/true"))
     os.setgroups([])
     os.setresgid(65534, 65534, 65534)
     os.setresuid(65534, 65534, 65534)
-    child = started("/usr/bin/id", "-u", cwd="/")
+    child = await started("/usr/bin/id", "-u", cwd="/")
     print((await said(child)).decode().strip())
     await ended(child)
 anyio.run(main)
@@ -347,14 +347,14 @@ async def test_what_cannot_start_says_why(tmp_path: Path, either: str) -> None:
     ]
     for program, options, sentence in cases:
         with pytest.raises(SpawnFailed, match=f"toy did not start: .*{sentence}"):
-            started(program, **options)
+            await started(program, **options)
     assert kept_after(DEADLINE) == []
 
 
 async def test_a_long_command_line_arrives() -> None:
     """More than a socket takes at once."""
     words = ["x" * 100_000] * 15
-    child = started("/bin/sh", "-c", 'printf %s "$@" | wc -c', "sh", *words)
+    child = await started("/bin/sh", "-c", 'printf %s "$@" | wc -c', "sh", *words)
     assert int(await said(child)) == 1_500_000
     await ended(child)
 
@@ -362,23 +362,23 @@ async def test_a_long_command_line_arrives() -> None:
 async def test_it_is_looked_for_in_the_path_that_it_is_given(tmp_path: Path) -> None:
     executable(tmp_path / "hello", "#!/bin/sh\necho hello\n")
     executable(tmp_path / "sh", "no program", 0o644)
-    child = started("hello", env={"PATH": f"/nowhere:{tmp_path}"})
+    child = await started("hello", env={"PATH": f"/nowhere:{tmp_path}"})
     assert await said(child) == b"hello\n"
     await ended(child)
     with pytest.raises(SpawnFailed, match="may not be executed"):
-        started("sh", env={"PATH": str(tmp_path)})
+        await started("sh", env={"PATH": str(tmp_path)})
 
 
 # --- the launcher --------------------------------------------------------------------------------------------
 
 
 async def test_one_launcher_serves_all_and_another_follows_it() -> None:
-    first = started("sh", "-c", "read x; exit 3")
+    first = await started("sh", "-c", "read x; exit 3")
     [one] = launchers()
-    second = started("/bin/true")
+    second = await started("/bin/true")
     assert launchers() == [one]
     one.kill()
-    third = started("/bin/true")
+    third = await started("/bin/true")
     [other] = launchers()
     assert other != one
     for child in (second, third):
@@ -396,7 +396,7 @@ async def test_a_launcher_that_cannot_be_started_is_done_without(
 ) -> None:
     discard()
     monkeypatch.setattr(launcher, "SCRIPT", executable(tmp_path / "keeper.py", "raise SystemExit(1)"))
-    child = started("sh", "-c", "exit 5")
+    child = await started("sh", "-c", "exit 5")
     discard()
     await child.reap()
     assert child.code == 5
@@ -405,17 +405,17 @@ async def test_a_launcher_that_cannot_be_started_is_done_without(
 
 
 async def test_a_launcher_that_does_not_answer_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    await ended(started("/bin/true"))
+    await ended(await started("/bin/true"))
     [stopped] = launchers()
     monkeypatch.setattr(signal, "SIGCONT", 0)
     stopped.suspend()
     launcher._ours._launcher._door.settimeout(0.2)  # type: ignore[union-attr]
     monkeypatch.setattr(launcher, "START_LIMIT", 0.2)
     with pytest.raises(SpawnFailed, match="timed out"):
-        started("/bin/true")
+        await started("/bin/true")
     monkeypatch.undo()
     assert not stopped.is_running()
-    child = started("/bin/true")
+    child = await started("/bin/true")
     await child.reap()
     assert child.code == 0
     await ended(child)
@@ -427,7 +427,7 @@ def test_threads_share_it(anyio_backend_name: str) -> None:
 
     async def work() -> None:
         for code in range(10):
-            child = started("sh", "-c", f"exit {code}")
+            child = await started("sh", "-c", f"exit {code}")
             await child.reap()
             codes.append(child.code)
             await ended(child)
@@ -442,6 +442,22 @@ def test_threads_share_it(anyio_backend_name: str) -> None:
     assert len(launchers()) == 1
 
 
+async def test_a_start_that_is_cancelled_leaves_nothing() -> None:
+    """However far it has come: whoever was started ends."""
+    for turns in range(40):
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+
+                async def begin() -> None:
+                    await ended(await started("sh", "-c", "exec sleep 600"))
+
+                group.start_soon(begin)
+                for _ in range(turns % 10):
+                    await anyio.lowlevel.checkpoint()
+                scope.cancel()
+    assert kept_after(DEADLINE) == []
+
+
 @pytest.fixture
 def forked() -> Iterator[list[int]]:
     pids: list[int] = []
@@ -451,7 +467,7 @@ def forked() -> Iterator[list[int]]:
 
 
 async def test_a_process_that_we_fork_has_its_own_and_cannot_touch_ours(forked: list[int]) -> None:
-    child = started("sh", "-c", "read x; exit 3")
+    child = await started("sh", "-c", "read x; exit 3")
     pid = os.fork()
     if pid == 0:
         status = 1
@@ -459,9 +475,9 @@ async def test_a_process_that_we_fork_has_its_own_and_cannot_touch_ours(forked: 
             child.kill()  # as it would be if an exception unwound the stack
             child.close()
             assert launchers() == []
-            own = started("/bin/true")
+            own = launcher.start(["/bin/true"], cwd=None, env={}, stdin=0, stdout=1, stderr=2)
             assert len(launchers()) == 1
-            own.kill()
+            own.kill(DEADLINE)
             own.close()
             launcher._ours.forget()
             status = 0
@@ -483,7 +499,7 @@ sys.path.insert(0, sys.argv[1])
 import anyio
 from tests.runtime.test_keepers import ended, said, started
 async def main():
-    child = started("sh", "-c", "read x; echo $x; echo no >&2")
+    child = await started("sh", "-c", "read x; echo $x; echo no >&2")
     os.write(child.stdin._pipe.fileno(), b"yes\\n")
     assert await said(child) == b"yes\\n"
     await ended(child)
@@ -502,16 +518,16 @@ def open_things() -> tuple[int, int, int]:
 
 async def test_nothing_is_used_up() -> None:
     """Five hundred programs: no file, no thread, no zombie stays."""
-    await ended(started("/bin/true"))
+    await ended(await started("/bin/true"))
     before = open_things()
     for number in range(500):
-        child = started("/bin/true" if number % 2 else "/bin/cat")
+        child = await started("/bin/true" if number % 2 else "/bin/cat")
         if number % 2:
             await child.reap()
         await ended(child)
         if number % 10 == 0:
             with pytest.raises(SpawnFailed):
-                started("/nowhere/agent")
+                await started("/nowhere/agent")
     assert kept_after(DEADLINE) == []
     after = open_things()
     assert [now - then for now, then in zip(after, before, strict=True) if now > then] == []

@@ -37,7 +37,9 @@ def _fresh_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tickets() -> list[str]:
-    return sorted(name for name in os.listdir(state_directory()) if name != "arrivals")
+    return sorted(
+        str(path) for path in state_directory().rglob("*") if path.is_file() and path.name != "arrivals"
+    )
 
 
 @contextmanager
@@ -162,6 +164,18 @@ async def test_numbers_go_on_where_the_count_is_lost() -> None:
         ticket.leave()
 
 
+async def test_the_tickets_of_other_sessions_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [draw(f"claude:{number}") for number in range(50)]
+    seen: list[str] = []
+    listed = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda path: seen.extend(listed(path)) or listed(path))
+    last = draw(NAME)
+    assert last.ahead() == []
+    assert seen == [str(last.number)]
+    for ticket in (*others, last):
+        ticket.leave()
+
+
 # --- what is locked ----------------------------------------------------------------------------------------
 
 
@@ -240,7 +254,7 @@ async def test_a_copy_does_not_lock_what_it_copies() -> None:
     original = draw("toy:original")
     with anyio.fail_after(LONG):
         async with open(TOY, resume="original", fork=True):
-            assert [name for name in tickets() if name.endswith(f".{original.number}")] == tickets()[:1]
+            assert [name for name in tickets() if name.endswith(f"/{original.number}")] == tickets()[:1]
             later = draw("toy:original")
             assert len(later.ahead()) == 1
     for ticket in (original, later):

@@ -21,6 +21,7 @@ from dragoman._model.events import (
     TurnStarted,
 )
 from dragoman._model.frames import Exit
+from dragoman._runtime.process.pipes import Stdin
 from tests.runtime.recorders import Frames
 from tests.runtime.toy_dialect import CAN, alone, toy_plan
 
@@ -157,6 +158,23 @@ async def test_a_line_that_is_owed_follows_the_line_that_asked_for_it() -> None:
         ("in", b'{"type":"pong"}'),
     ]
     assert said(events) == ["got both"]
+
+
+async def test_what_is_told_or_sent_is_recorded_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The frames of one read are recorded together, and that is early enough."""
+    recorder, written = Frames(), list[bytes]()
+    put = Stdin.put
+
+    def put_later(stdin: Stdin, line: bytes) -> None:
+        assert (recorder[-1].dir, recorder[-1].line) == ("in", line)
+        written.append(line)
+        put(stdin, line)
+
+    monkeypatch.setattr(Stdin, "put", put_later)
+    async with alone(toy_plan(), recorder=recorder) as session:
+        async for event in session.prompt("say one\nsay two\nsay three"):
+            assert event.frame is None or event.frame <= len(recorder)
+    assert written
 
 
 async def test_a_disk_that_fills_up_does_not_take_the_run_with_it() -> None:

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from typing import Literal
+from typing import Any, Literal
 
 import anyio
 import psutil
@@ -11,7 +11,10 @@ import pytest
 from dragoman._model.events import Event, Message, RunEnded, TurnEnded
 from dragoman._model.frames import Frame
 from dragoman._policy.permission import PermissionRequest
+from dragoman._runtime import run as run_module
+from dragoman._runtime.connection import CalledOff
 from dragoman._runtime.process import stopping
+from dragoman._runtime.process.child import Child, spawn
 from dragoman._runtime.requests import LATER, Handlers, Later
 from dragoman._runtime.session import Session
 from dragoman._wire import note_frames
@@ -105,6 +108,20 @@ async def test_cancellation_before_anything_happened_stops_it_as_well() -> None:
         async with session:
             await anyio.sleep_forever()
     assert ends(session)[0] == "closed"
+    assert not alive(pid_of(session))
+
+
+async def test_it_can_be_stopped_while_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = alone(toy_plan())
+
+    async def spawned(*args: Any, **options: Any) -> Child:
+        await session.stop("cancelled", "changed my mind")
+        return await spawn(*args, **options)
+
+    monkeypatch.setattr(run_module, "spawn", spawned)
+    with pytest.raises(CalledOff, match="stopped while toy was started"):
+        await session.__aenter__()
+    assert ends(session)[0] == "cancelled"
     assert not alive(pid_of(session))
 
 

@@ -47,7 +47,7 @@ def test_only_tools_that_are_open_are_kept(ledger: Ledger) -> None:
     assert len(book.tools) == 100
     put(ledger, *(ev.ToolEnded(call_id=str(n), status="completed") for n in range(100)))
     assert book.tools == {}
-    assert book.ended_tools == {(str(n), False) for n in range(100)}
+    assert all(book.has_ended((str(n), False)) for n in range(100))
     assert not ledger.tool_open("7")
     assert ledger.tool_known("7")
     assert not ledger.tool_known("100")
@@ -254,6 +254,32 @@ def test_a_call_whose_end_never_came(ledger: Ledger, outcome: Any, status: str) 
     assert (ended.status, ended.output) == (status, "one\ntwo\n")
 
 
+@pytest.mark.parametrize(("exit_code", "status"), [(None, "cancelled"), (137, "cancelled"), (1, "failed")])
+def test_a_call_that_failed_when_it_was_interrupted(
+    ledger: Ledger, exit_code: int | None, status: str
+) -> None:
+    """One that was killed is cancelled, one that had ended by itself is not, nor one that was not at work then."""
+    put(ledger, ev.TurnStarted(), ev.ToolStarted(call_id="c", name="shell"))
+    ledger.interrupt()
+    [ended] = put(ledger, ev.ToolEnded(call_id="c", status="failed", exit_code=exit_code))
+    assert isinstance(ended, ev.ToolEnded)
+    assert (ended.status, ended.exit_code) == (status, exit_code)
+    put(ledger, ev.ToolStarted(call_id="later", name="shell"))
+    [later] = put(ledger, ev.ToolEnded(call_id="later", status="failed"))
+    assert isinstance(later, ev.ToolEnded)
+    assert later.status == "failed"
+
+
+def test_a_call_that_outlives_the_turn_that_was_interrupted_was_not_cut(ledger: Ledger) -> None:
+    """A command in the background of Claude Code."""
+    put(ledger, ev.TurnStarted(), ev.ToolStarted(call_id="c", name="Bash"))
+    ledger.interrupt()
+    put(ledger, ev.TurnEnded(outcome="cancelled"), ev.TurnStarted())
+    [ended] = put(ledger, ev.ToolEnded(call_id="c", status="failed"))
+    assert isinstance(ended, ev.ToolEnded)
+    assert ended.status == "failed"
+
+
 def test_the_output_of_an_open_call_is_kept_up_to_a_limit(ledger: Ledger) -> None:
     put(ledger, ev.ToolStarted(call_id="c", name="shell"))
     for _ in range(3):
@@ -283,13 +309,22 @@ def test_who_decided_is_noted_before_the_answer(ledger: Ledger) -> None:
 
 
 def test_which_turns_are_open(ledger: Ledger) -> None:
-    assert (ledger.had_turn, ledger.busy(), ledger.open_turns) == (False, False, set())
+    assert (ledger.had_turn, ledger.busy(), set(ledger.open_turns)) == (False, False, set())
     put(ledger, ev.TurnStarted(), ev.TurnStarted(session="other"))
     assert (ledger.had_turn, ledger.busy("s"), ledger.busy("other")) == (True, True, True)
     put(ledger, ev.TurnEnded(outcome="completed"))
-    assert (ledger.busy(), ledger.busy("s"), ledger.open_turns) == (True, False, {"other"})
+    assert (ledger.busy(), ledger.busy("s"), set(ledger.open_turns)) == (True, False, {"other"})
     put(ledger, ev.TurnEnded(outcome="completed", session="other"))
-    assert (ledger.had_turn, ledger.busy(), ledger.open_turns) == (True, False, set())
+    assert (ledger.had_turn, ledger.busy(), set(ledger.open_turns)) == (True, False, set())
+
+
+def test_the_turn_that_began_first_is_the_open_one(ledger: Ledger) -> None:
+    sessions = [f"session {n}" for n in range(20)]
+    put(ledger, *(ev.TurnStarted(session=session) for session in sessions))
+    for session in sessions:
+        assert ledger.open_session() == session
+        put(ledger, ev.TurnEnded(session=session, outcome="completed"))
+    assert ledger.open_session() == "s"
 
 
 def test_what_the_session_is_called() -> None:
@@ -413,7 +448,7 @@ def test_at_the_end_nothing_is_open(ledger: Ledger) -> None:
     ledger.leave(None)
     ledger.finish(Exit(code=1))
     said = ledger.take()
-    assert (ledger.requests, ledger.subagents, ledger.open_turns) == ({}, {}, set())
+    assert (ledger.requests, ledger.subagents, set(ledger.open_turns)) == ({}, {}, set())
     assert all(book.tools == {} for book in ledger._books.values())
     assert sorted(tags(said)) == sorted(
         [

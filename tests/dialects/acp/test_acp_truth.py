@@ -155,13 +155,18 @@ def test_a_file_that_was_not_written() -> None:
 # --- a history that did not come -----------------------------------------------------------------------------
 
 
-def loaded(*history: dict[str, Any]) -> Conversation:
+def play_back(talk: Conversation, *history: dict[str, Any]) -> None:
     """What Gemini CLI plays back, and then its commands, which mark the end of it."""
-    talk = Conversation(Opening(cwd="/proj", resume=SESSION)).ready(name="gemini-cli", loadSession=True)
     talk.agent(chunk("<session_context>\nThis is the Gemini CLI.", "user_message_chunk"))
     talk.answer({}, to="session/load")
-    talk.say(c.Prompt(text="go on", id="p"))
     talk.agent(*history, update("available_commands_update", availableCommands=[]))
+
+
+def loaded(*history: dict[str, Any]) -> Conversation:
+    """A session that was to be gone on with; a prompt waits."""
+    talk = Conversation(Opening(cwd="/proj", resume=SESSION)).ready(name="gemini-cli", loadSession=True)
+    talk.say(c.Prompt(text="go on", id="p"))
+    play_back(talk, *history)
     return talk
 
 
@@ -175,6 +180,20 @@ def test_a_session_without_its_history_is_not_the_one_that_was_asked_for() -> No
     assert (ended.outcome, ended.error.kind) == ("failed", "sessionNotFound")
     with pytest.raises(SessionNotFound, match="came back without its history"):
         talk.say(c.Prompt(text="again"))
+    talk.end(code=0)
+
+
+@pytest.mark.parametrize("history", [[], [chunk("Count.", "user_message_chunk"), chunk("Seven.")]])
+def test_one_of_several_sessions_is_open_when_its_history_is_there(history: list[Any]) -> None:
+    talk = Conversation(opens_session=False).ready(name="gemini-cli", loadSession=True)
+    talk.say(c.OpenSession(cwd="/proj", resume=SESSION, id="o"))
+    play_back(talk, *history)
+    [ended] = talk.of(ev.CommandEnded)
+    assert (ended.command, ended.ok, ended.session) == ("open_session", bool(history), SESSION)
+    assert (talk.of(ev.Error), talk.of(ev.TurnEnded)) == ([], [])
+    if not history:
+        with pytest.raises(SessionNotFound, match="came back without its history"):
+            talk.say(c.Prompt(text="again", session=SESSION))
     talk.end(code=0)
 
 

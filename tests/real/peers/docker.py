@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+CHECKOUT = str(Path(__file__).resolve().parents[3])
+"""Where the agent is installed, be it below /tmp."""
 OF_ONE_WORD = ("-i", "-t", "--rm", "--init")
 PROXIES = ("PATH", "LANG", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
@@ -33,12 +35,12 @@ def run(words: list[str]) -> None:
     home = tempfile.mkdtemp()
     (Path(home) / ".gemini").mkdir()
     jail = ["bwrap", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
-    jail += ["--tmpfs", "/tmp", "--bind", home, home]
-    env = {name: os.environ[name] for name in PROXIES if name in os.environ}
+    jail += ["--tmpfs", "/tmp", "--ro-bind", CHECKOUT, CHECKOUT, "--bind", home, home]
+    env = {"HOME": home} | {name: os.environ[name] for name in PROXIES if name in os.environ}
     for name, value in options:
         if name == "--env":
             variable, _, text = value.partition("=")
-            env[variable] = home if variable == "HOME" else text
+            env[variable] = text.replace("/home/node", home)
         elif name == "--volume":
             source, target, *how = value.split(":")
             bind = "--ro-bind" if how == ["ro"] else "--bind"

@@ -1,5 +1,7 @@
 """Both directions: what we say, how the CLI answers, and what comes of it."""
 
+from typing import Any
+
 import pytest
 
 from dragoman._contract.invariants import broken
@@ -411,6 +413,72 @@ def test_text_cut_off_by_the_end_is_said() -> None:
     [message] = talk.of(ev.Message)
     assert (message.text, message.synthesized) == ("Half", True)
     assert talk.of(ev.TurnEnded)[0].outcome == "truncated"
+
+
+class TestInterruptedTools:
+    """The client knows that it interrupted, and the CLI does not always say so."""
+
+    def interrupted(self, *lines: dict[str, Any]) -> Conversation:
+        talk = Conversation()
+        talk.say(c.Prompt(text="Go."))
+        talk.agent(init(), *lines)
+        talk.say(c.Interrupt(id="i"))
+        talk.agent({"type": "control_response", "response": {"subtype": "success", "request_id": "i"}})
+        return talk
+
+    @pytest.mark.parametrize(
+        ("said", "status", "exit_code"),
+        [
+            ("Exit code 137", "cancelled", 137),
+            ("MCP error -32001: AbortError: The operation was aborted.", "cancelled", None),
+            ("Exit code 3\nno", "failed", 3),
+        ],
+    )
+    def test_how_a_tool_ends_then(self, said: str, status: str, exit_code: int | None) -> None:
+        """As 2.1.150 words it; and a command that had ended by itself."""
+        talk = self.interrupted(tool_use("Bash", command="sleep 9"))
+        [ended] = talk.agent(tool_result(said, is_error=True, tool_use_result=f"Error: {said}"))
+        assert isinstance(ended, ev.ToolEnded)
+        assert (ended.status, ended.exit_code, ended.output) == (status, exit_code, said)
+        talk.agent(result(terminal_reason="aborted_tools", subtype="error_during_execution", is_error=True))
+        talk.end(code=0)
+
+    def test_a_permission_that_was_being_asked(self) -> None:
+        """As 2.1.150 words it; later ones reject the call."""
+        talk = self.interrupted(tool_use("Bash", command="ls"), can_use("Bash", command="ls"))
+        talk.agent({"type": "control_cancel_request", "request_id": "r1"})
+        said = "Tool permission request failed: AbortError"
+        [ended] = talk.agent(tool_result(said, is_error=True, tool_use_result=f"Error: {said}"))
+        assert isinstance(ended, ev.ToolEnded)
+        assert ended.status == "cancelled"
+
+    def test_a_tool_of_the_client_s_that_was_at_work(self) -> None:
+        """2.1.197 to 2.1.325 reject it, as they do a call that is denied."""
+        message = {"method": "tools/call", "params": {"_meta": {"claudecode/toolUseId": "toolu_1"}}, "id": 1}
+        request = {"subtype": "mcp_message", "server_name": "own", "message": message}
+        call = {"type": "control_request", "request_id": "h1", "request": request}
+        talk = self.interrupted(tool_use("mcp__own__sleep"), call)
+        assert [called.call_id for called in talk.of(ev.HostCalled)] == ["toolu_1"]
+        [ended] = talk.agent(tool_result("no", is_error=True, tool_use_result="User rejected tool use"))
+        assert isinstance(ended, ev.ToolEnded)
+        assert ended.status == "cancelled"
+
+    def test_a_denial_that_ends_the_turn(self) -> None:
+        """The call that was denied is declined, the one beside it was interrupted."""
+        talk = Conversation()
+        talk.say(c.Prompt(text="Go."))
+        talk.agent(
+            init(), tool_use("Bash", id="a", command="sleep 9"), tool_use("Bash", id="b", command="rm")
+        )
+        talk.agent(can_use("Bash", call="b", command="rm"))
+        talk.say(c.Answer(request="r1", message="no", interrupt=True))
+        talk.agent(
+            tool_result("no", id="b", is_error=True), tool_result("Exit code 137", id="a", is_error=True)
+        )
+        assert [(ended.call_id, ended.status) for ended in talk.of(ev.ToolEnded)] == [
+            ("b", "declined"),
+            ("a", "cancelled"),
+        ]
 
 
 def test_one_structured_result_is_not_given_to_two_tools() -> None:

@@ -59,6 +59,46 @@ def test_what_is_known_before_the_first_prompt() -> None:
     assert talk.machine.ledger.facts() == {}
 
 
+@pytest.mark.parametrize(
+    ("asked", "reported", "warnings"),
+    [
+        (
+            "default",
+            "auto",
+            ["claude was told to be in permission mode default, and says that it is in auto"],
+        ),
+        ("default", "default", []),
+        ("default", None, []),
+        (None, "auto", []),
+    ],
+)
+def test_another_mode_than_it_was_told_is_warned_of(
+    asked: str | None, reported: str | None, warnings: list[str]
+) -> None:
+    """Once: what is said of the mode later is a change of it."""
+    talk = Conversation(["--permission-mode", asked] if asked is not None else [])
+    talk.agent(init(permissionMode=reported), result(), init(permissionMode="plan"), result())
+    notices = talk.of(ev.Notice)
+    assert [notice.message for notice in notices] == warnings
+    assert {(notice.severity, notice.code) for notice in notices} <= {("warning", "permission_mode")}
+    talk.end(code=0)
+
+
+def test_the_last_mode_of_a_command_line_counts() -> None:
+    talk = Conversation(["--permission-mode", "default", "--permission-mode", "plan"])
+    talk.agent(init(permissionMode="plan"))
+    assert talk.of(ev.Notice) == []
+
+
+@pytest.mark.parametrize(("answer", "reported"), [("success", "acceptEdits"), ("error", "default")])
+def test_a_mode_that_we_set_ourselves_is_no_surprise(answer: str, reported: str) -> None:
+    talk = Conversation(["--permission-mode", "default"])
+    talk.say(c.SetMode(id="k", mode="acceptEdits"))
+    talk.agent({"type": "control_response", "response": {"subtype": answer, "request_id": "k"}})
+    talk.agent(init(permissionMode=reported))
+    assert talk.of(ev.Notice) == []
+
+
 def test_an_init_has_names_and_the_answer_before_it_the_rest() -> None:
     talk = answered()
     talk.agent(init(**INIT))

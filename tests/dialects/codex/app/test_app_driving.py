@@ -193,6 +193,16 @@ def test_what_waited_for_a_turn_that_never_was_is_told() -> None:
     assert (ended.command, ended.request_id, ended.ok) == ("interrupt", "i1", False)
 
 
+def test_a_command_that_an_interrupt_killed() -> None:
+    wire = Conversation().opened().in_turn()
+    wire.started(type="commandExecution", id="c", command="sleep", status="inProgress")
+    wire.say(c.Interrupt(id="i"))
+    wire.completed(type="commandExecution", id="c", command="sleep", status="failed", exitCode=137)
+    wire.turn_over("interrupted")
+    assert [event.status for event in wire.of(ev.ToolEnded)] == ["cancelled"]
+    wire.end(code=0)
+
+
 def test_an_interrupt_is_answered_when_the_turn_ends_at_the_latest() -> None:
     wire = Conversation().opened().in_turn()
     wire.say(c.Interrupt(id="i1"))

@@ -272,6 +272,28 @@ def test_servers_are_asked_for() -> None:
     wire.end(code=0)
 
 
+@pytest.mark.parametrize("said", [{"runtimeStatus": "failed"}, {}], ids=["0.150.0", "0.135.0"])
+def test_a_list_of_servers_that_leaves_out_why_one_failed(said: dict[str, str]) -> None:
+    wire = Conversation().opened()
+    wire.notify("mcpServer/startupStatus/updated", threadId=THREAD, name="bad", status="failed", error="no")
+    wire.say(c.Refresh(fact="mcp_servers", id="r"))
+    wire.answer(wire.next("mcpServerStatus/list"), {"data": [{"name": "bad", **said}], "nextCursor": None})
+    assert wire.machine.ledger.known()["mcp_servers"] == [
+        ev.McpServer(name="bad", status="failed", error="no")
+    ]
+    wire.end(code=0)
+
+
+def test_a_server_that_has_come_back() -> None:
+    wire = Conversation().opened()
+    wire.notify("mcpServer/startupStatus/updated", threadId=THREAD, name="bad", status="failed", error="no")
+    wire.say(c.Refresh(fact="mcp_servers", id="r"))
+    well = {"name": "bad", "runtimeStatus": "connected"}
+    wire.answer(wire.next("mcpServerStatus/list"), {"data": [well], "nextCursor": None})
+    assert wire.machine.ledger.known()["mcp_servers"] == [ev.McpServer(name="bad", status="connected")]
+    wire.end(code=0)
+
+
 def test_skills_are_those_of_the_session_s_folder() -> None:
     wire = Conversation(params={"cwd": "/here"}).opened()
     wire.notify("thread/settings/updated", threadId=THREAD, threadSettings={"cwd": "/here"})

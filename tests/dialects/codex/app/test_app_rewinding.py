@@ -99,6 +99,17 @@ def test_a_turn_that_is_not_there() -> None:
     assert (error.message, error.kind) == ("turn not found: z", "sessionNotFound")
 
 
+def test_a_copy_at_a_turn_that_is_not_there() -> None:
+    """0.150.0 looks for the turn itself."""
+    wire = Conversation(method="thread/fork", params={"threadId": THREAD, "lastTurnId": "z"}, rewind="z")
+    wire.answer(wire.next("initialize"), {})
+    wire.next("initialized")
+    wire.refuse(wire.next("thread/fork"), "lastTurnId 'z' was not found in the source thread")
+    [error] = wire.of(ev.Error)
+    assert (error.scope, error.kind) == ("session", "sessionNotFound")
+    wire.end(code=0)
+
+
 def test_a_list_without_an_end() -> None:
     wire = resumed("z")
     for _ in range(2):

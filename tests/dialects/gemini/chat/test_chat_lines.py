@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from dragoman._dialects import detect
 from dragoman._files.convert import convert, native_lines
 from dragoman._model import events as ev
@@ -103,6 +105,37 @@ def test_an_answer_to_a_call_that_was_never_written_whole() -> None:
     [ended] = of(events, ev.ToolEnded)
     assert (ended.status, ended.output) == ("failed", "gone")
     assert len(of(events, ev.TurnStarted)) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "output", "code"),
+    [
+        ("Output: out\nExit Code: 3\nProcess Group PGID: 4", "out", 3),
+        ("Output: one\ntwo\nProcess Group PGID: 4", "one\ntwo", None),
+        ("Output: (empty)\nError: gone\nExit Code: 127", "", 127),
+        ("<untrusted_context>\nOutput: out\nExit Code: 3\n</untrusted_context>", "out", 3),
+    ],
+)
+def test_the_result_of_a_shell(answer: str, output: str, code: int | None) -> None:
+    """As 0.45.2 has it, and with the warning of later versions; also where there is only what the model was told."""
+    whole = call("c", "run_shell_command", {"command": "make"}, answer)
+    events = read(HEAD, user("u", "hi"), gemini("g", "", toolCalls=[whole]))
+    bare = read(
+        HEAD,
+        user("u", "hi"),
+        gemini("g", "", toolCalls=[{**whole, "status": "executing", "result": None}]),
+        user("r", whole["result"]),
+    )
+    for [ended] in (of(events, ev.ToolEnded), of(bare, ev.ToolEnded)):
+        assert (ended.status, ended.output, ended.exit_code) == ("completed", output, code)
+
+
+def test_the_same_words_of_another_tool() -> None:
+    words = "Output: out\nExit Code: 3"
+    events = read(
+        HEAD, user("u", "hi"), gemini("g", "", toolCalls=[call("c", "read_file", {"file_path": "a"}, words)])
+    )
+    assert [(e.output, e.exit_code) for e in of(events, ev.ToolEnded)] == [(words, None)]
 
 
 def test_a_cancelled_call() -> None:
