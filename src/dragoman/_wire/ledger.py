@@ -124,6 +124,44 @@ class Pending(Struct):
 class Ledger:
     """One run. `tools_end_with_turns` is the rule of dialects whose agents leave tools open (ACP, gemini_stream)."""
 
+    __slots__ = (
+        "_agent",
+        "_agent_facts",
+        "_at",
+        "_books",
+        "_cost",
+        "_decided",
+        "_dialect",
+        "_frame",
+        "_gone",
+        "_launch",
+        "_origin",
+        "_out",
+        "_outcome",
+        "_seq",
+        "_stopping",
+        "_time",
+        "_tools_end_with_turns",
+        "_turns",
+        "_usage",
+        "_version",
+        "agent_time",
+        "current",
+        "frame_named",
+        "heard_client",
+        "keeps_lines",
+        "native_type",
+        "open_turns",
+        "ready",
+        "refusal",
+        "requests",
+        "returned",
+        "session",
+        "subagents",
+        "unseen_requests",
+    )
+    # Slots: with more than thirty names an instance's own dict is slower to read and to write, in every event.
+
     def __init__(self, *, tools_end_with_turns: bool = False) -> None:
         self.current: str | None = None
         """The session of events that name none."""
@@ -200,8 +238,8 @@ class Ledger:
         )
         self._learn_version(launch.cli_version)
 
-    def enter(self, frame: Frame) -> None:
-        """What is put from now on is said by `frame`."""
+    def enter(self, frame: Frame) -> list[Event]:
+        """What is put from now on is said by `frame`. Returns the list that it is put into."""
         if frame.t != self._at:
             self._clock(frame.t)
         self.frame_named = False
@@ -213,6 +251,9 @@ class Ledger:
             self.heard_client = True
         else:
             self._frame = None
+        events: list[Event] = []
+        self._out = events
+        return events
 
     def leave(self, t: float | None) -> None:
         """What is put from now on is said by no frame."""

@@ -109,18 +109,13 @@ class Machine(ABC):
     def receive(self, frame: Frame) -> Output:
         """One line of traffic, of either direction."""
         ledger = self.ledger
-        ledger.enter(frame)
+        events = ledger.enter(frame)
         said = frame.dir == "out"
         try:
             if said:
                 self.on_out(frame.line)
-            elif frame.dir == "in":
-                self.on_in(frame.line)
-            elif frame.dir == "err":
-                line = self._stderr_lines.take(frame.line) if self._stderr_lines is not None else frame.line
-                self._stderr.append(line[-STDERR_TAIL_BYTES:])
             else:
-                self._note(frame.line)
+                self._on_other(frame)
         except Exception as error:  # the last net: a line that a dialect stumbles over is reported
             if self.strict:
                 raise
@@ -132,7 +127,20 @@ class Machine(ABC):
                 self._release()
         elif self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
             self._turn_of[prompt.id or ""] = ledger.turn(prompt.session)
-        return self._output() if self._answers else Output(ledger.take())
+        if not self._answers:
+            return Output(events)
+        lines, self._answers = self._answers, []
+        return Output(events, lines)
+
+    def _on_other(self, frame: Frame) -> None:
+        """A line that the agent did not say."""
+        if frame.dir == "in":
+            self.on_in(frame.line)
+        elif frame.dir == "err":
+            line = self._stderr_lines.take(frame.line) if self._stderr_lines is not None else frame.line
+            self._stderr.append(line[-STDERR_TAIL_BYTES:])
+        else:
+            self._note(frame.line)
 
     def _note(self, line: bytes) -> None:
         note = note_frames.read(line)
