@@ -239,7 +239,8 @@ class Ledger:
         self._learn_version(launch.cli_version)
 
     def enter(self, frame: Frame) -> list[Event]:
-        """What is put from now on is said by `frame`. Returns the list that it is put into."""
+        """What is put from now on is said by `frame`. Returns the list that it is put into, which is empty:
+        what was put before has been taken."""
         if frame.t != self._at:
             self._clock(frame.t)
         self.frame_named = False
