@@ -238,9 +238,8 @@ class Ledger:
         )
         self._learn_version(launch.cli_version)
 
-    def enter(self, frame: Frame) -> list[Event]:
-        """What is put from now on is said by `frame`. Returns the list that it is put into, which is empty:
-        what was put before has been taken."""
+    def enter(self, frame: Frame) -> None:
+        """What is put from now on is said by `frame`."""
         if frame.t != self._at:
             self._clock(frame.t)
         self.frame_named = False
@@ -252,9 +251,6 @@ class Ledger:
             self.heard_client = True
         else:
             self._frame = None
-        events: list[Event] = []
-        self._out = events
-        return events
 
     def leave(self, t: float | None) -> None:
         """What is put from now on is said by no frame."""

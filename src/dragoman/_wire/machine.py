@@ -109,7 +109,7 @@ class Machine(ABC):
     def receive(self, frame: Frame) -> Output:
         """One line of traffic, of either direction."""
         ledger = self.ledger
-        events = ledger.enter(frame)
+        ledger.enter(frame)
         said = frame.dir == "out"
         try:
             if said:
@@ -127,10 +127,7 @@ class Machine(ABC):
                 self._release()
         elif self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
             self._turn_of[prompt.id or ""] = ledger.turn(prompt.session)
-        if not self._answers:
-            return Output(events)
-        lines, self._answers = self._answers, []
-        return Output(events, lines)
+        return self._output() if self._answers else Output(ledger.take())
 
     def _on_other(self, frame: Frame) -> None:
         """A line that the agent did not say."""
