@@ -77,19 +77,22 @@ class Reader(Generic[H, M]):
         self._choose: Callable[[H], Any] = choose
         self._common = msgspec.json.Decoder(common) if common is not None else self._header
 
-    def read(self, line: bytes) -> M | Unknown | Invalid:
+    def common(self, line: bytes) -> M | None:
+        """The message on a line of one of the types that most are of; None if `read` has to find out."""
         try:
             message: Any = self._common.decode(line)
             if type(message) is self._short:
                 wanted = self._choose(message)
                 if wanted is not self._short:
                     message = _decoder(wanted).decode(line) if wanted is not None else None
-            if message is not None:
-                common: M = message
-                return common
         except _REFUSED:
-            pass
-        return self._read_by_header(line)
+            return None
+        common: M | None = message
+        return common
+
+    def read(self, line: bytes) -> M | Unknown | Invalid:
+        message = self.common(line)
+        return message if message is not None else self._read_by_header(line)
 
     def _read_by_header(self, line: bytes) -> M | Unknown | Invalid:
         try:

@@ -8,12 +8,12 @@ added as `synthesized`; what it said twice becomes an update.
 It is the one place that knows what is open: turns, tools, text, requests, subagents. The runtime asks it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field
-from msgspec.structs import asdict
 
 from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
@@ -515,7 +515,7 @@ class Ledger:
 
     def _agent_ready(self, event: ev.AgentReady) -> None:
         self.ready = True
-        self._agent_facts.update(_facts_of(event, _AGENT_FACTS))
+        self._agent_facts.update(_AGENT_FACTS.of(event))
         self._emit(event)
         self._learn_version(event.cli_version)
 
@@ -528,7 +528,7 @@ class Ledger:
     def _session_started(self, event: ev.SessionStarted) -> None:
         """Said again with changes it is session.updated with those; without any, nothing."""
         book = self._books[event.session]
-        facts = _facts_of(event, _SESSION_FACTS)
+        facts = _SESSION_FACTS.of(event)
         if book.facts is None:
             book.facts = facts
             self.ready = True
@@ -555,11 +555,11 @@ class Ledger:
 
     def _session_updated(self, event: ev.SessionUpdated) -> None:
         self.session = event.session_id or self.session
-        self._keep(event.session, _facts_of(event, _SESSION_FACTS))
+        self._keep(event.session, _SESSION_FACTS.of(event))
         self._emit(event)
 
     def _session_mode(self, event: ev.SessionMode) -> None:
-        self._keep(event.session, _facts_of(event, ("mode", "modes")))
+        self._keep(event.session, _MODE_FACTS.of(event))
         self._emit(event)
 
     def _session_options(self, event: ev.SessionOptions) -> None:
@@ -614,8 +614,10 @@ class Ledger:
     # --- text --------------------------------------------------------------------------------------------
 
     def _message(self, event: ev.Message) -> None:
-        for before in self._books[event.session].blocks.close(event):
-            self._emit(before)
+        blocks = self._books[event.session].blocks
+        if blocks.open:
+            for before in blocks.close(event):
+                self._emit(before)
         self._emit(event)
 
     def _delta(self, event: ev.Delta) -> None:
@@ -630,8 +632,9 @@ class Ledger:
         self._emit(event)
 
     def _close_blocks(self, session: str | None, book: Book) -> None:
-        for event in book.blocks.finish(session):
-            self._emit(event)
+        if book.blocks.open:
+            for event in book.blocks.finish(session):
+                self._emit(event)
 
     # --- tools -------------------------------------------------------------------------------------------
 
@@ -921,21 +924,30 @@ _RULES: Final[dict[type[Event], Callable[[Ledger, Any], None]]] = {
 """What is done about an event; nothing but its stamp about all others."""
 
 
-_SESSION_FACTS = tuple(
-    name for name in ev.SessionFields.__struct_fields__ if name not in Event.__struct_fields__
+class _Facts:
+    """Fields of events that are kept. All are read in one go, since there are two dozen."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self._values = attrgetter(*names)
+
+    def of(self, event: Event) -> dict[str, Any]:
+        """Those of the event's fields that say something."""
+        return {
+            name: value
+            for name, value in zip(self.names, self._values(event), strict=True)
+            if value or (value is not None and value != [] and value != {})
+        }
+
+
+_SESSION_FACTS = _Facts(
+    *(name for name in ev.SessionFields.__struct_fields__ if name not in Event.__struct_fields__)
 )
-
-
-_AGENT_FACTS = tuple(
-    name for name in _SESSION_FACTS if name in ev.AgentReady.__struct_fields__ and name != "capabilities"
+_AGENT_FACTS = _Facts(
+    *(
+        name
+        for name in _SESSION_FACTS.names
+        if name in ev.AgentReady.__struct_fields__ and name != "capabilities"
+    )
 )
-
-
-def _facts_of(event: Event, names: Iterable[str]) -> dict[str, Any]:
-    """Those of its fields that say something."""
-    values = asdict(event)
-    return {
-        name: value
-        for name in names
-        if (value := values[name]) is not None and (value or not isinstance(value, (list, dict)))
-    }
+_MODE_FACTS = _Facts("mode", "modes")

@@ -122,6 +122,8 @@ class Machine(ABC):
             ledger.put(NativeInvalid(reason=f"not understood: {type(error).__name__}: {error}"))
         if said:
             if not ledger.frame_named:
+                if ledger.native_type is None:
+                    ledger.native_type = self.name_of(frame.line)
                 ledger.name_frame()
             if self._held:
                 self._release()
@@ -249,9 +251,6 @@ class Machine(ABC):
                 self.take(message)
             else:
                 self.on_message(message)
-        ledger = self.ledger
-        if not ledger.frame_named and ledger.native_type is None:
-            ledger.native_type = self.name_of(line)
 
     def take(self, message: Any) -> None:
         """A message of the agent's, or what stands in the place of one."""

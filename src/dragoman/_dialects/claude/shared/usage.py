@@ -6,14 +6,6 @@ from typing import Any, Final
 from dragoman._model.usage import ModelUsage, Usage
 from dragoman._wire import fields
 
-_COUNTS: Final = (
-    "input_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "output_tokens",
-    "total_tokens",
-)
-"""The API counts cached tokens of the input apart from the rest."""
 _MODEL_COUNTS: Final = (
     "inputTokens",
     "cacheReadInputTokens",
@@ -26,20 +18,31 @@ _MODEL_COUNTS: Final = (
 )
 
 
-def usage_of(native: Any) -> Usage | None:
-    """The counts of one API call (`usage`); None if there are none."""
-    if not isinstance(native, dict):
+def usage_of(native: Any, *, output: bool = True) -> Usage | None:
+    """The counts of one API call (`usage`), but for those of its `output` where these say nothing yet; None if there are
+    none. The API counts cached tokens of the input apart from the rest."""
+    if type(native) is not dict:
         return None
-    fresh, read, written, output, total = _integers(native, _COUNTS)
-    details = native.get("output_tokens_details")
-    thinking = details.get("thinking_tokens") if isinstance(details, dict) else None
+    get = native.get  # there is one for every message: no call more than needed
+    fresh, read, written = (
+        get("input_tokens"),
+        get("cache_read_input_tokens"),
+        get("cache_creation_input_tokens"),
+    )
+    generated, total = get("output_tokens") if output else None, get("total_tokens")
+    details = get("output_tokens_details")
+    thinking = details.get("thinking_tokens") if type(details) is dict else None
+    if type(read) is not int:
+        read = None
+    if type(written) is not int:
+        written = None
     usage = Usage(
-        input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
+        input_tokens=fresh + (read or 0) + (written or 0) if type(fresh) is int else None,
         cache_read_tokens=read,
         cache_write_tokens=written,
-        output_tokens=output,
+        output_tokens=generated if type(generated) is int else None,
         reasoning_tokens=thinking if type(thinking) is int else None,
-        total_tokens=total,
+        total_tokens=total if type(total) is int else None,
     )
     return usage if usage != _NOTHING else None
 

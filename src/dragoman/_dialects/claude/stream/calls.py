@@ -64,9 +64,9 @@ class Calls:
         started.parent, started.model = parent, model
         self._ledger.put(started)
 
-    def ensure_subagent(self, parent: str | None, message: m.Assistant | m.User) -> None:
+    def ensure_subagent(self, parent: str, message: m.Assistant | m.User) -> None:
         """Start the subagent that a line is from, if no task_started did."""
-        if parent is not None and parent not in self._agents:
+        if parent not in self._agents:
             self._agents.add(parent)
             self._ledger.put(
                 ev.SubagentStarted(
@@ -126,18 +126,18 @@ class Calls:
     def end(self, result: dict[str, Any], structured: Any, meta: dict[str, Any], parent: str | None) -> None:
         """Take in a tool_result block. `structured` is the line's tool_use_result, None if the line has
         several results."""
-        call_id, content = fields.text(result, "tool_use_id"), result.get("content")
-        if call_id is None:
+        call_id = result.get("tool_use_id")
+        if not isinstance(call_id, str):
             return
         call = self._calls.get(call_id) or Call("", None, parent)
-        text, blocks = text_and_blocks(content)
+        text, blocks = text_and_blocks(result.get("content"))
         if results.in_background(structured, text):
             call.background = True
             self._ledger.put(
                 ev.ToolUpdated(call_id=call_id, output=text, structured=structured, parent=call.parent)
             )
             return
-        failed = fields.flag(result, "is_error")
+        failed = result.get("is_error") is True
         status = self._status(call_id, call, text, structured, meta) if failed else "completed"
         if status in ("completed", "failed") and toolnames.kind_of(call.name) == "edit":
             change = results.change_of(call_id, call.input, structured, text, failed=failed)

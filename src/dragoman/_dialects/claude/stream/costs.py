@@ -49,8 +49,9 @@ class Costs:
         if not before and self._carried_over(result):
             return {}
         rest = _by_model(totals)
-        for model in rest.keys() & before.keys():
-            rest[model] = since(rest[model], model_usage_of(before[model]))
+        if before:
+            for model in rest.keys() & before.keys():
+                rest[model] = since(rest[model], model_usage_of(before[model]))
         return {model: usage for model, usage in rest.items() if _is_used(usage)}
 
     def cost(self, result: m.Result) -> float | None:
@@ -82,8 +83,7 @@ class Costs:
         """Whether the totals of the first result may be those of the whole session, and nothing says the turn's share:
         2.1.300 goes on counting where a session is resumed, 2.1.275 and before did not. They are the turn's own where a
         model used just what the turn did."""
-        turn = usage_of(result.usage)
-        if not self.resumed or turn is None:
+        if not self.resumed or (turn := usage_of(result.usage)) is None:
             return False
         used = (turn.input_tokens, turn.output_tokens)
         models = _by_model(result.modelUsage).values()

@@ -19,6 +19,7 @@ from dragoman._wire.content import parts_of, text_of_content
 from dragoman._wire.machine import Machine
 
 _LOCAL_OUTPUT = "<local-command-stdout>"
+_CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
 class ClaudeStream(Machine):
@@ -82,14 +83,23 @@ class ClaudeStream(Machine):
 
     read = staticmethod(m.read)
 
+    def on_out(self, line: bytes) -> None:
+        """Most lines are read by one decoder, and what they mean is looked up by their type; whatever it refuses, and the
+        rarer types, go the general road."""
+        message = m.read_common(line)
+        if message is None:
+            super().on_out(line)
+        else:
+            self.on_message(message)
+
     def name_of(self, line: bytes) -> str | None:
         return m.native_type(line)
 
     def on_message(self, message: m.Native) -> None:
-        ledger = self.ledger
+        ledger, session = self.ledger, message.session_id
         ledger.agent_time = message.timestamp
-        if message.session_id is not None and message.session_id != ledger.current:
-            self._session_changed(message.session_id)
+        if session is not None and session != ledger.current:
+            self._session_changed(session)
         handler = _HANDLERS.get(type(message))
         if handler is not None:
             handler(self, message)
@@ -279,7 +289,7 @@ class ClaudeStream(Machine):
                 continue
             index = self._streaming.next_block(message_id) if message_id is not None else None
             type_, call_id = native.get("type"), native.get("id")
-            if isinstance(call_id, str) and type_ in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            if type_ in _CALLS and isinstance(call_id, str):
                 self._calls.begin(
                     call_id, str(native.get("name", "")), native.get("input"), parent, said.model
                 )
@@ -291,19 +301,23 @@ class ClaudeStream(Machine):
                 )
 
     def _user(self, message: m.User) -> None:
-        blocks = parts_of(message.message.content)
-        results = [
-            block for block in blocks if isinstance(block, dict) and block.get("type") == "tool_result"
-        ]
-        # Older tools wrote a result's own id as the parent: that is no subagent (specification 004 §3.6).
-        own = [result.get("tool_use_id") for result in results]
-        parent = message.parent_tool_use_id if message.parent_tool_use_id not in own else None
-        self._calls.ensure_subagent(parent, message)
-        for result, call_id in zip(results, own, strict=True):
+        results: list[dict[str, Any]] = []
+        rest: list[Any] = []
+        for block in parts_of(message.message.content):
+            if type(block) is dict and block.get("type") == "tool_result":
+                results.append(block)
+            elif block is not None:
+                rest.append(block)
+        parent = message.parent_tool_use_id
+        if parent is not None:
+            # Older tools wrote a result's own id as the parent: that is no subagent (specification 004 §3.6).
+            if any(result.get("tool_use_id") == parent for result in results):
+                parent = None
+            else:
+                self._calls.ensure_subagent(parent, message)
+        for result in results:
             structured = message.tool_use_result if len(results) == 1 else None
-            meta = next((item for item in message.tool_result_meta or [] if item.get("id") == call_id), {})
-            self._calls.end(result, structured, meta, parent)
-        rest = [block for block in blocks if block is not None and block not in results]
+            self._calls.end(result, structured, message.meta_of(result.get("tool_use_id")), parent)
         if rest:
             said = translate.user_message(rest)
             local = (said.text or "").startswith(_LOCAL_OUTPUT)

@@ -5,7 +5,7 @@ message that lacks a field is still a message.
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import msgspec
 from msgspec import Struct, field
@@ -55,6 +55,12 @@ class User(Native, tag_field="type", tag="user"):
     agent_id: str | None = None
     subagent_type: str | None = None
     task_description: str | None = None
+
+    def meta_of(self, call_id: Any) -> dict[str, Any]:
+        """What `tool_result_meta` says of the result of this call."""
+        if not self.tool_result_meta:
+            return {}
+        return next((item for item in self.tool_result_meta if item.get("id") == call_id), {})
 
 
 class Result(Native, tag_field="type", tag="result"):
@@ -479,6 +485,7 @@ COMMON = (
 )
 
 READER: Reader[Header | Init, Native] = Reader(Header, choose, COMMON, Init)
+read_common: Final = READER.common
 
 
 def read(line: bytes) -> Sequence[Native | Unknown | Invalid]:

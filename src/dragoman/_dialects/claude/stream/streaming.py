@@ -12,6 +12,7 @@ from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._dialects.claude.stream.translate import error_info
 from dragoman._model import events as ev
+from dragoman._model.usage import Usage
 from dragoman._wire import fields
 from dragoman._wire.jsontext import Unknown
 from dragoman._wire.ledger import Ledger
@@ -40,44 +41,34 @@ class Streaming:
         """The last messages whose usage was told."""
 
     def receive(self, message: m.StreamEvent) -> None:
-        event, parent = message.event, message.parent_tool_use_id
-        if parent is None and not self._ledger.open_turns:
+        event, parent, ledger = message.event, message.parent_tool_use_id, self._ledger
+        if parent is None and not ledger.open_turns:
             self._begin()
-        if type(event) is m.BlockDelta:
-            delta, index = event.delta, event.index
-            if type(delta) is m.TextDelta:
-                self._ledger.delta("text", delta.text, self.id, index, None, parent)
-            elif type(delta) is m.ThinkingDelta:
-                self._ledger.delta("thinking", delta.thinking, self.id, index, None, parent)
-            elif type(delta) is m.InputDelta:
-                call_id = self._calls.get(index)
-                self._ledger.delta("tool_input", delta.partial_json, self.id, index, call_id, parent)
-            elif type(delta) is Unknown:
-                named = f"stream_event/content_block_delta/{delta.native_type}"
-                self._ledger.put(ev.NativeUnknown(native_type=named))
-        elif isinstance(event, m.BlockStart):
-            self._block_start(event, parent)
-        elif isinstance(event, m.BlockStop):
-            self._open = None
-        elif isinstance(event, m.MessageStart):
-            self._message_start(event.message)
-        elif isinstance(event, m.MessageDelta):
-            self._usage.update({k: v for k, v in (event.usage or {}).items() if v is not None})
-            self._say_usage(self.id, self._model, self._usage, parent)
-        elif isinstance(event, m.MessageStop):
-            self._abandon_blocks(message.abandoned_blocks)
-        elif isinstance(event, m.ApiError):
-            error = error_info(event.error) or ev.ErrorInfo(message="unknown error")
-            self._ledger.put(ev.Error(message=error.message, code=error.code, severity="warning"))
-        elif isinstance(event, Unknown):
-            self._ledger.put(ev.NativeUnknown(native_type=f"stream_event/{event.native_type}"))
+        if type(event) is not m.BlockDelta:
+            read = _EVENTS.get(type(event))
+            if read is not None:
+                ledger.native_type = _NAMES[type(event)]
+                read(self, event, message)
+            return
+        ledger.native_type = "stream_event/content_block_delta"
+        delta, index = event.delta, event.index
+        if type(delta) is m.TextDelta:
+            ledger.delta("text", delta.text, self.id, index, None, parent)
+        elif type(delta) is m.ThinkingDelta:
+            ledger.delta("thinking", delta.thinking, self.id, index, None, parent)
+        elif type(delta) is m.InputDelta:
+            ledger.delta("tool_input", delta.partial_json, self.id, index, self._calls.get(index), parent)
+        elif type(delta) is Unknown:
+            named = f"stream_event/content_block_delta/{delta.native_type}"
+            ledger.put(ev.NativeUnknown(native_type=named))
 
-    def _message_start(self, message: m.ApiMessage) -> None:
+    def _message_start(self, event: m.MessageStart, line: m.StreamEvent) -> None:
+        message = event.message
         self.replaced_by(message.id)
         self.id, self._model, self._usage = message.id, message.model, dict(message.usage or {})
         self._open, self._calls = None, {}
 
-    def _block_start(self, event: m.BlockStart, parent: str | None) -> None:
+    def _block_start(self, event: m.BlockStart, line: m.StreamEvent) -> None:
         self._open = event.index
         block = fields.as_mapping(event.content_block)
         call_id, text = fields.text(block, "id"), fields.text(block, "text") or fields.text(block, "thinking")
@@ -85,7 +76,26 @@ class Streaming:
             self._calls[event.index] = call_id
         if text:
             kind: Literal["text", "thinking"] = "thinking" if "thinking" in block else "text"
-            self._ledger.delta(kind, text, self.id, event.index, None, parent)
+            self._ledger.delta(kind, text, self.id, event.index, None, line.parent_tool_use_id)
+
+    def _block_stop(self, event: m.BlockStop, line: m.StreamEvent) -> None:
+        self._open = None
+
+    def _message_delta(self, event: m.MessageDelta, line: m.StreamEvent) -> None:
+        self._usage.update({k: v for k, v in (event.usage or {}).items() if v is not None})
+        if self.id not in self._counted_ids:
+            self._say_usage(self.id, self._model, usage_of(self._usage), line.parent_tool_use_id)
+
+    def _message_stop(self, event: m.MessageStop, line: m.StreamEvent) -> None:
+        if line.abandoned_blocks is not None:
+            self._abandon_blocks(line.abandoned_blocks)
+
+    def _api_error(self, event: m.ApiError, line: m.StreamEvent) -> None:
+        error = error_info(event.error) or ev.ErrorInfo(message="unknown error")
+        self._ledger.put(ev.Error(message=error.message, code=error.code, severity="warning"))
+
+    def _unknown(self, event: Unknown, line: m.StreamEvent) -> None:
+        self._ledger.put(ev.NativeUnknown(native_type=f"stream_event/{event.native_type}"))
 
     # --- what the whole lines need -----------------------------------------------------------------------
 
@@ -94,7 +104,8 @@ class Streaming:
         count = self._blocks.get(message_id, 0)
         index = self._open if self.id == message_id and self._open is not None else count
         self._blocks[message_id] = index + 1
-        _forget(self._blocks)
+        if len(self._blocks) > MESSAGES_KEPT:
+            _forget_one(self._blocks)
         return index
 
     def count(self, message: m.ApiMessage, parent: str | None) -> None:
@@ -102,17 +113,15 @@ class Streaming:
         first token."""
         id, usage = message.id, message.usage
         if id != self.id and usage and id not in self._counted_ids and message.model != "<synthetic>":
-            self._say_usage(id, message.model, {**usage, "output_tokens": None}, parent)
+            self._say_usage(id, message.model, usage_of(usage, output=False), parent)
 
     def _say_usage(
-        self, message_id: str | None, model: str | None, native: dict[str, Any], parent: str | None
+        self, message_id: str | None, model: str | None, usage: Usage | None, parent: str | None
     ) -> None:
-        if message_id is None or message_id in self._counted_ids:
-            return
-        usage = usage_of(native)
-        if usage is not None:
+        if message_id is not None and usage is not None:
             self._counted_ids[message_id] = None
-            _forget(self._counted_ids)
+            if len(self._counted_ids) > MESSAGES_KEPT:
+                _forget_one(self._counted_ids)
             self._ledger.put(
                 ev.UsageUpdated(scope="call", usage=usage, model=model, message_id=message_id, parent=parent)
             )
@@ -137,7 +146,7 @@ class Streaming:
         if discards:
             self._ledger.put(ev.Retry(discards=discards, synthesized=True))
 
-    def _abandon_blocks(self, abandoned: dict[str, Any] | None) -> None:
+    def _abandon_blocks(self, abandoned: dict[str, Any]) -> None:
         first = fields.integer(abandoned, "from_block_index")
         if first is not None:
             discards = self._ledger.discard(
@@ -147,6 +156,20 @@ class Streaming:
                 self._ledger.put(ev.Retry(discards=discards, synthesized=True))
 
 
-def _forget(messages: dict[str, Any]) -> None:
-    if len(messages) > MESSAGES_KEPT:
-        del messages[next(iter(messages))]
+def _forget_one(messages: dict[str, Any]) -> None:
+    del messages[next(iter(messages))]
+
+
+_EVENTS: Final[dict[type, Callable[[Streaming, Any, m.StreamEvent], None]]] = {
+    m.MessageStart: Streaming._message_start,
+    m.BlockStart: Streaming._block_start,
+    m.BlockStop: Streaming._block_stop,
+    m.MessageDelta: Streaming._message_delta,
+    m.MessageStop: Streaming._message_stop,
+    m.Ping: lambda streaming, event, line: None,
+    m.ApiError: Streaming._api_error,
+    Unknown: Streaming._unknown,
+}
+"""What is done about the API's events; deltas, which are most of them, are read before anything is looked up."""
+_NAMES: Final = {kind: f"stream_event/{kind.__struct_config__.tag}" for kind in _EVENTS}
+"""What those are called that say nothing."""

@@ -211,6 +211,8 @@ def _in_full(
     the name is said."""
     if not known:
         return said
+    if said == known:
+        return known
     found = {each.name: each for each in known}
     return [
         full
@@ -227,17 +229,23 @@ def _is_part(said: ev.Value, full: ev.Value) -> bool:
 
 def servers_of(native: list[Any]) -> list[ev.McpServer]:
     """MCP servers, as an init and the answer to mcp_status list them."""
-    return [
-        ev.McpServer(
-            name=name,
-            status=fields.text(item, "status"),
-            error=fields.text(item, "error"),
-            server_info=fields.mapping(item, "serverInfo"),
-            tools=[tool for each in fields.items(item, "tools") if (tool := _name(each)) is not None],
-        )
-        for item in native
-        if (name := _name(item)) is not None
-    ]
+    return [_server(item, name) for item in native if (name := _name(item)) is not None]
+
+
+def _server(item: Any, name: str) -> ev.McpServer:
+    if type(item) is not dict or item.keys() <= _SHORT_SERVER:
+        return ev.McpServer(name=name, status=fields.text(item, "status"))
+    return ev.McpServer(
+        name=name,
+        status=fields.text(item, "status"),
+        error=fields.text(item, "error"),
+        server_info=fields.mapping(item, "serverInfo"),
+        tools=[tool for each in fields.items(item, "tools") if (tool := _name(each)) is not None],
+    )
+
+
+_SHORT_SERVER: Final = frozenset(("name", "status"))
+"""All that an init says of a server."""
 
 
 def agents_of(native: list[Any]) -> list[ev.SubagentType]:
@@ -296,14 +304,15 @@ def _name(item: Any) -> str | None:
 
 
 def commands_of(native: list[Any]) -> list[ev.SlashCommand]:
+    """Slash commands, as the answer to initialize lists them: dozens, so none of them is worth a call."""
     return [
         ev.SlashCommand(
             name=name.removeprefix("/"),
-            description=fields.text(item, "description"),
-            hint=fields.text(item, "argumentHint") or None,
+            description=description if type(description := item.get("description")) is str else None,
+            hint=hint if type(hint := item.get("argumentHint")) is str and hint else None,
         )
         for item in native
-        if (name := fields.text(item, "name")) is not None
+        if type(item) is dict and type(name := item.get("name")) is str
     ]
 
 
@@ -364,13 +373,16 @@ _LIMITS: Final = frozenset(
         "max_tokens",
     )
 )
+_ABORTED: Final = frozenset(("aborted_streaming", "aborted_tools"))
+_DECISIVE: Final = frozenset((*_LIMITS, *_ABORTED, "hook_stopped", "refusal"))
+"""The words in a result that say how the turn ended."""
 
 
 def outcome_of(result: m.Result, *, blocked: bool, error: str | None = None) -> ev.TurnOutcome:
     """The outcome of a turn. `blocked`: a hook stopped it (2.1.197 has that only in a message before the
     result). `error`: the last error of the turn, which may have been overcome."""
-    words = {result.subtype, result.terminal_reason, result.stop_reason}
-    if words & {"aborted_streaming", "aborted_tools"}:
+    words = {result.subtype, result.terminal_reason, result.stop_reason} & _DECISIVE
+    if words & _ABORTED:
         return "cancelled"
     if words & _LIMITS:
         return "limited"
@@ -378,11 +390,11 @@ def outcome_of(result: m.Result, *, blocked: bool, error: str | None = None) -> 
         return "refused"
     status_ok = result.status in (None, "success", "completed")
     failed = result.is_error or not status_ok or (result.subtype or "success") != "success"
-    if failed and "refusal" in words:
+    if not failed:
+        return "completed"
+    if "refusal" in words:
         return "refused"
-    if failed and error == "max_output_tokens":
-        return "limited"
-    return "failed" if failed else "completed"
+    return "limited" if error == "max_output_tokens" else "failed"
 
 
 def denials_of(result: m.Result) -> list[ev.Denial]:
@@ -392,7 +404,7 @@ def denials_of(result: m.Result) -> list[ev.Denial]:
             call_id=fields.text(item, "tool_use_id"),
             input=item.get("tool_input"),
         )
-        for item in result.permission_denials or []
+        for item in result.permission_denials or ()
     ]
 
 
