@@ -38,8 +38,8 @@ class Ceiling:
 
 
 CEILINGS = (
-    Ceiling("claude captures", "claude_stream", lambda: material.captured("claude_stream"), 34, 1.22, 1.8),
-    Ceiling("claude deltas", "claude_stream", lambda: material.claude_deltas(SOME), 11, 1, 0.9),
+    Ceiling("claude captures", "claude_stream", lambda: material.captured("claude_stream"), 25, 1.15, 1.6),
+    Ceiling("claude deltas", "claude_stream", lambda: material.claude_deltas(SOME), 7.1, 1, 0.7),
     Ceiling("acp captures", "acp", lambda: material.captured("acp"), 38, 1.04, 2.1),
     Ceiling("acp chunks", "acp", lambda: material.acp_chunks(SOME), 12, 1, 1.1),
     Ceiling("acp diffs", "acp", lambda: material.acp_diffs(SOME), 73, 1, 3),

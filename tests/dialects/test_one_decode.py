@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from dragoman import encode
+from dragoman._dialects import machine_for
 from dragoman._dialects.claude.stream import messages as claude_stream
 from dragoman._dialects.codex.exec import messages as codex_exec
 from dragoman._dialects.codex.rollout import messages as codex_rollout
@@ -15,7 +17,9 @@ from dragoman._dialects.gemini.stream import messages as gemini_stream
 from dragoman._files.sources import open_source
 from dragoman._wire import jsontext
 from dragoman._wire.jsontext import Invalid, Unknown
+from dragoman._wire.machine import Machine
 from tests.golden import captures, source
+from tests.interpreted import interpreted, out
 
 DIALECTS = {"codex_exec": codex_exec, "codex_rollout": codex_rollout, "gemini_stream": gemini_stream}
 MOST = 5_000
@@ -127,7 +131,18 @@ def test_most_lines_of_claude_are_decoded_once(monkeypatch: pytest.MonkeyPatch) 
         if any(type.encode() in line[:40] for type in ("stream_event", "assistant", "user", "result", "init"))
     ]
     monkeypatch.setattr(claude_stream.READER, "_header", Refuses())
-    monkeypatch.setattr(jsontext, "_decoder", lambda wanted: Refuses())
+    monkeypatch.setattr(jsontext, "decoder", lambda wanted: Refuses())
     monkeypatch.setattr(jsontext, "parse", lambda line: Invalid("the standard library was asked"))
     read = [claude_stream.READER.read(line) for line in lines]
     assert sum(isinstance(message, Invalid) for message in read) <= len(lines) // 50
+
+
+@pytest.mark.parametrize("dialect", ["claude_stream"])
+def test_the_general_road_of_a_machine_leads_to_the_same_events(
+    dialect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where `on_out` has a shorter one for the lines that are common."""
+    lines = [line for each in lines_of(dialect) for line in mutated(each, ["assistant", "result", "error"])]
+    short = [encode(event) for event in interpreted(dialect, out(lines))]
+    monkeypatch.setattr(type(machine_for(dialect)), "on_out", Machine.on_out)
+    assert [encode(event) for event in interpreted(dialect, out(lines))] == short

@@ -51,7 +51,7 @@ class Header(Struct):
 H = TypeVar("H")
 M = TypeVar("M")
 _ABSENT = object()
-_REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+REFUSED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """What a decoder raises for a line that it does not take."""
 
 
@@ -77,30 +77,27 @@ class Reader(Generic[H, M]):
         self._choose: Callable[[H], Any] = choose
         self._common = msgspec.json.Decoder(common) if common is not None else self._header
 
-    def common(self, line: bytes) -> M | None:
-        """The message on a line of one of the types that most are of; None if `read` has to find out."""
+    def read(self, line: bytes) -> M | Unknown | Invalid:
         try:
             message: Any = self._common.decode(line)
             if type(message) is self._short:
                 wanted = self._choose(message)
                 if wanted is not self._short:
-                    message = _decoder(wanted).decode(line) if wanted is not None else None
-        except _REFUSED:
-            return None
-        common: M | None = message
-        return common
-
-    def read(self, line: bytes) -> M | Unknown | Invalid:
-        message = self.common(line)
-        return message if message is not None else self._read_by_header(line)
+                    message = decoder(wanted).decode(line) if wanted is not None else None
+            if message is not None:
+                common: M = message
+                return common
+        except REFUSED:
+            pass
+        return self._read_by_header(line)
 
     def _read_by_header(self, line: bytes) -> M | Unknown | Invalid:
         try:
             wanted = self._choose(self._header.decode(line))
             if wanted is not None:
-                message: M = _decoder(wanted).decode(line)
+                message: M = decoder(wanted).decode(line)
                 return message
-        except _REFUSED:
+        except REFUSED:
             pass
         return self._read_tolerant(line)
 
@@ -118,7 +115,8 @@ class Reader(Generic[H, M]):
 
 
 @cache
-def _decoder(wanted: Any) -> "msgspec.json.Decoder[Any]":
+def decoder(wanted: Any) -> "msgspec.json.Decoder[Any]":
+    """The decoder of a type, made once."""
     return msgspec.json.Decoder(wanted)
 
 

@@ -136,7 +136,6 @@ class Ledger:
         "_gone",
         "_launch",
         "_origin",
-        "_out",
         "_outcome",
         "_seq",
         "_stopping",
@@ -148,6 +147,7 @@ class Ledger:
         "agent_time",
         "current",
         "frame_named",
+        "fresh",
         "heard_client",
         "keeps_lines",
         "native_type",
@@ -198,7 +198,8 @@ class Ledger:
         was a session, and its last rate_limit."""
         self._tools_end_with_turns = tools_end_with_turns
         self._books = Books()
-        self._out: list[Event] = []
+        self.fresh: list[Event] = []
+        """The events since they were last taken."""
         self._launch = Launch(agent="", dialect="")
         self._agent = self._dialect = ""
         self._version: str | None = None
@@ -277,7 +278,7 @@ class Ledger:
 
     def take(self) -> list[Event]:
         """The events since the last call."""
-        taken, self._out = self._out, []
+        taken, self.fresh = self.fresh, []
         return taken
 
     def take_requests(self) -> list[Request]:
@@ -386,7 +387,7 @@ class Ledger:
         event.origin = self._origin
         event.at = self._at
         event.time = self._time
-        self._out.append(event)
+        self.fresh.append(event)
         return text
 
     def busy(self, session: str | None = None) -> bool:
@@ -509,7 +510,7 @@ class Ledger:
                 self.frame_named = True
                 if self.keeps_lines and frame.dir == "out":
                     attach(event, frame)
-        self._out.append(event)
+        self.fresh.append(event)
 
     # --- the agent, its sessions and turns ---------------------------------------------------------------
 

@@ -129,7 +129,10 @@ class Machine(ABC):
                 self._release()
         elif self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
             self._turn_of[prompt.id or ""] = ledger.turn(prompt.session)
-        return self._output() if self._answers else Output(ledger.take())
+        if self._answers:
+            return self._output()
+        events, ledger.fresh = ledger.fresh, []  # what `take` does, without the call
+        return Output(events)
 
     def _on_other(self, frame: Frame) -> None:
         """A line that the agent did not say."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.stream import control, gate, translate
@@ -16,6 +16,7 @@ from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Launch
 from dragoman._wire import fields
 from dragoman._wire.content import parts_of, text_of_content
+from dragoman._wire.jsontext import REFUSED
 from dragoman._wire.machine import Machine
 
 _LOCAL_OUTPUT = "<local-command-stdout>"
@@ -64,6 +65,28 @@ class ClaudeStream(Machine):
         """Flat messages of which only pieces have come."""
         self._blocked = False
         self._error_code: str | None = None
+        self._readers: dict[type[m.Native], Callable[[Any], None]] = {
+            m.StreamEvent: self._streaming.receive,
+            m.Assistant: self._assistant,
+            m.User: self._user,
+            m.Init: self._init,
+            m.Result: self._result,
+            m.ApiRetry: self._streaming.on_retry,
+            m.CommandLifecycle: self._lifecycle,
+            m.Informational: self._informational,
+            m.CompactBoundary: self._compacted,
+            m.ConversationReset: self._reset,
+            m.PermissionDenied: self._calls.on_permission_denied,
+            m.Task: self._calls.task,
+            m.ToolProgress: self._calls.progress,
+            m.ControlRequest: self._control_request,
+            m.ControlResponse: self._control_response,
+            m.ControlCancel: self._controls.on_cancel,
+            m.FlatMessage: self._flat_message,
+            m.FlatToolUse: self._flat_tool_use,
+            m.FlatToolResult: self._flat_tool_result,
+        }
+        """Who takes the messages of which something is remembered; translate.SIMPLE has the others."""
 
     # --- lines in ----------------------------------------------------------------------------------------
 
@@ -86,8 +109,11 @@ class ClaudeStream(Machine):
     def on_out(self, line: bytes) -> None:
         """Most lines are read by one decoder, and what they mean is looked up by their type; whatever it refuses, and the
         rarer types, go the general road."""
-        message = m.read_common(line)
-        if message is None:
+        try:
+            message = m.decode_common(line)
+            if type(message) is m.Init and message.subtype != "init":
+                message = m.decode_system(message.subtype, line)
+        except REFUSED:
             super().on_out(line)
         else:
             self.on_message(message)
@@ -100,9 +126,9 @@ class ClaudeStream(Machine):
         ledger.agent_time = message.timestamp
         if session is not None and session != ledger.current:
             self._session_changed(session)
-        handler = _HANDLERS.get(type(message))
-        if handler is not None:
-            handler(self, message)
+        reader = self._readers.get(type(message))
+        if reader is not None:
+            reader(message)
         else:
             for event in translate.SIMPLE[type(message)](message):
                 ledger.put(event)
@@ -417,30 +443,6 @@ class ClaudeStream(Machine):
     def _request_id(self) -> str:
         self._requests += 1
         return f"request-{self._requests}"
-
-
-_HANDLERS: Final[dict[type[m.Native], Callable[[ClaudeStream, Any], None]]] = {
-    m.Init: ClaudeStream._init,
-    m.Assistant: ClaudeStream._assistant,
-    m.User: ClaudeStream._user,
-    m.Result: ClaudeStream._result,
-    m.StreamEvent: lambda machine, message: machine._streaming.receive(message),
-    m.ApiRetry: lambda machine, message: machine._streaming.on_retry(message),
-    m.CommandLifecycle: ClaudeStream._lifecycle,
-    m.Informational: ClaudeStream._informational,
-    m.CompactBoundary: ClaudeStream._compacted,
-    m.ConversationReset: ClaudeStream._reset,
-    m.PermissionDenied: lambda machine, message: machine._calls.on_permission_denied(message),
-    m.Task: lambda machine, message: machine._calls.task(message),
-    m.ToolProgress: lambda machine, message: machine._calls.progress(message),
-    m.ControlRequest: ClaudeStream._control_request,
-    m.ControlResponse: ClaudeStream._control_response,
-    m.ControlCancel: lambda machine, message: machine._controls.on_cancel(message),
-    m.FlatMessage: ClaudeStream._flat_message,
-    m.FlatToolUse: ClaudeStream._flat_tool_use,
-    m.FlatToolResult: ClaudeStream._flat_tool_result,
-}
-"""The messages of which something is remembered; translate.SIMPLE has the others."""
 
 
 def _flag(argv: list[str], name: str) -> str | None:

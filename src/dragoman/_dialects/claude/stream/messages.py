@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 from msgspec import Struct, field
 
-from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, parse, repaired
+from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, decoder, parse, repaired
 
 
 class Native(Struct, kw_only=True, gc=False):
@@ -485,7 +485,17 @@ COMMON = (
 )
 
 READER: Reader[Header | Init, Native] = Reader(Header, choose, COMMON, Init)
-read_common: Final = READER.common
+decode_common: Final = msgspec.json.Decoder(COMMON).decode
+"""Raises what jsontext.REFUSED names for any other line."""
+
+
+def decode_system(subtype: str, line: bytes) -> Native:
+    """A message of the system that is no init. Raises what jsontext.REFUSED names if it cannot be read as such."""
+    wanted = SYSTEM_TYPES.get(subtype)
+    if wanted is None:
+        raise msgspec.ValidationError(subtype)
+    message: Native = decoder(wanted).decode(line)
+    return message
 
 
 def read(line: bytes) -> Sequence[Native | Unknown | Invalid]:

@@ -8,6 +8,8 @@ mid-stream the deltas just stop and the retry comes under another message id: wi
 from collections.abc import Callable
 from typing import Any, Final, Literal
 
+from msgspec import Struct
+
 from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._dialects.claude.stream.translate import error_info
@@ -45,10 +47,9 @@ class Streaming:
         if parent is None and not ledger.open_turns:
             self._begin()
         if type(event) is not m.BlockDelta:
-            read = _EVENTS.get(type(event))
-            if read is not None:
+            if event is not None:
                 ledger.native_type = _NAMES[type(event)]
-                read(self, event, message)
+                _EVENTS[type(event)](self, event, message)
             return
         ledger.native_type = "stream_event/content_block_delta"
         delta, index = event.delta, event.index
@@ -160,7 +161,7 @@ def _forget_one(messages: dict[str, Any]) -> None:
     del messages[next(iter(messages))]
 
 
-_EVENTS: Final[dict[type, Callable[[Streaming, Any, m.StreamEvent], None]]] = {
+_EVENTS: Final[dict[type[Struct], Callable[[Streaming, Any, m.StreamEvent], None]]] = {
     m.MessageStart: Streaming._message_start,
     m.BlockStart: Streaming._block_start,
     m.BlockStop: Streaming._block_stop,

@@ -171,21 +171,22 @@ def agent_ready(answer: dict[str, Any]) -> ev.AgentReady:
 def session_facts(message: m.Init, known: dict[str, Any]) -> ev.SessionStarted:
     """The facts in an init, in the words of what is `known` already where that says more: an init has names only."""
     listed = list(_commands_named(tuple(message.slash_commands or ())))
+    get = known.get
     return ev.SessionStarted(
         model=message.model,
         cwd=message.cwd,
         tools=message.tools or [],
-        mcp_servers=_in_full(servers_of(message.mcp_servers or []), known.get("mcp_servers", [])),
+        mcp_servers=_in_full(servers_of(message.mcp_servers or []), get("mcp_servers", [])),
         permission_mode=message.permissionMode,
-        commands=together(known.get("commands", []), listed),
-        models=known.get("models", []),
-        account=known.get("account", {}),
-        agents=_in_full(agents_of(message.agents or []), known.get("agents", []), _agent),
-        skills=_in_full(skills_of(message.skills or []), known.get("skills", []), _skill),
-        plugins=_in_full(plugins_of(message.plugins or []), known.get("plugins", [])),
+        commands=together(get("commands", []), listed),
+        models=get("models", []),
+        account=get("account", {}),
+        agents=_in_full(agents_of(message.agents or []), get("agents", []), _agent),
+        skills=_in_full(skills_of(message.skills or []), get("skills", []), _skill),
+        plugins=_in_full(plugins_of(message.plugins or []), get("plugins", [])),
         betas=message.betas or [],
         output_style=message.output_style,
-        output_styles=known.get("output_styles", []),
+        output_styles=get("output_styles", []),
         api_key_source=message.apiKeySource,
         capabilities=dict.fromkeys(message.capabilities or [], True),
         cli_version=message.claude_code_version,
