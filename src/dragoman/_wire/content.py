@@ -59,6 +59,8 @@ def text_and_blocks(content: Any, readers: Readers | None = None) -> tuple[str, 
     if type(content) is str:  # most of it is
         return repaired_text(content), []
     blocks = blocks_of(content, readers)
+    if len(blocks) == 1 and type(blocks[0]) is TextBlock:
+        return blocks[0].text, []
     return text_of(blocks), [] if plain(blocks) else blocks
 
 

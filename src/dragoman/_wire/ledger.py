@@ -597,8 +597,10 @@ class Ledger:
         if stopping is not None and event.outcome in ("cancelled", "failed", "truncated"):
             event.outcome = _STOPPED[stopping.reason]
             event.reason = stopping.detail or event.reason
-        self._close_requests(event.session, event)
-        self._close_blocks(event.session, book)
+        if self.requests:
+            self._close_requests(event.session, event)
+        if book.blocks.open:
+            self._close_blocks(event.session, book)
         if event.outcome == "cancelled":
             book.cut_off()
         if self._tools_end_with_turns:
@@ -633,9 +635,8 @@ class Ledger:
         self._emit(event)
 
     def _close_blocks(self, session: str | None, book: Book) -> None:
-        if book.blocks.open:
-            for event in book.blocks.finish(session):
-                self._emit(event)
+        for event in book.blocks.finish(session):
+            self._emit(event)
 
     # --- tools -------------------------------------------------------------------------------------------
 
@@ -860,8 +861,6 @@ class Ledger:
     def _close_requests(self, session: str | None, ended: ev.TurnEnded | None) -> None:
         """Nothing stays pending after its turn. Where the client's answers are not in the stream and the agent
         said how the turn ended, it went on, so it was answered: denied if the agent lists it, else allowed."""
-        if not self.requests:
-            return
         denied = {denial.call_id for denial in ended.denials} if ended is not None else set()
         unheard = ended is not None and not ended.synthesized and not self.heard_client
         for id, pending in list(self.requests.items()):

@@ -46,7 +46,7 @@ class Costs:
         before, self._models = self._models, totals or self._models
         if result.model_usage_since_last_result is not None:
             return _by_model(result.model_usage_since_last_result)
-        if not before and self._carried_over(result):
+        if not before and self.resumed and self._carried_over(result):
             return {}
         rest = _by_model(totals)
         if before:
@@ -62,7 +62,7 @@ class Costs:
         said = self._stated_cost(result)
         if said is not None:
             return said
-        if before is None and self._carried_over(result):
+        if before is None and self.resumed and self._carried_over(result):
             return None
         return round(total - before, _CENTS) if before is not None and total >= before else total
 
@@ -80,10 +80,11 @@ class Costs:
         return None if began_before else total
 
     def _carried_over(self, result: m.Result) -> bool:
-        """Whether the totals of the first result may be those of the whole session, and nothing says the turn's share:
-        2.1.300 goes on counting where a session is resumed, 2.1.275 and before did not. They are the turn's own where a
+        """Whether the totals of the first result of a resumed session may be those of the whole session, and nothing says
+        the turn's share: 2.1.300 goes on counting where a session is resumed, 2.1.275 and before did not. They are the turn's own where a
         model used just what the turn did."""
-        if not self.resumed or (turn := usage_of(result.usage)) is None:
+        turn = usage_of(result.usage)
+        if turn is None:
             return False
         used = (turn.input_tokens, turn.output_tokens)
         models = _by_model(result.modelUsage).values()

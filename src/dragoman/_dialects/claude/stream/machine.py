@@ -205,6 +205,8 @@ class ClaudeStream(Machine):
         to a turn that had begun before the CLI saw it, and the prompt's own is still to come."""
         for id in message.user_message_uuids or ():
             self._take(id)
+        if not self._untaken:
+            return True
         if not self._taken_ids and message.user_message_uuids is None and message.origin is None:
             # 2.1.197 echoes no slash command (capture slash_various): the one that waits longest was it. A CLI that
             # was not told to echo says nothing of what it took: then it is all of it.
@@ -223,9 +225,10 @@ class ClaudeStream(Machine):
             return
         outcome = translate.outcome_of(message, blocked=self._blocked, error=self._error_code)
         cost = self._costs.cost(message)
-        deferred = fields.text(message.deferred_tool_use, "id")
-        if deferred is not None:
-            self._calls.skip(deferred)
+        if message.deferred_tool_use is not None:
+            deferred = fields.text(message.deferred_tool_use, "id")
+            if deferred is not None:
+                self._calls.skip(deferred)
         ledger.put(
             ev.TurnEnded(
                 session=ledger.open_session(),
@@ -240,7 +243,7 @@ class ClaudeStream(Machine):
                 duration_ms=message.duration_ms,
                 api_duration_ms=self._costs.api_ms(message, cost),
                 steps=message.num_turns,
-                denials=translate.denials_of(message),
+                denials=translate.denials_of(message) if message.permission_denials else [],
                 structured_output=message.structured_output,
                 message_ids=list(dict.fromkeys((*self._taken_ids, *(message.user_message_uuids or ())))),
                 resume_at=self._last_said,

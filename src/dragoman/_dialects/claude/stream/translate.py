@@ -170,8 +170,7 @@ def agent_ready(answer: dict[str, Any]) -> ev.AgentReady:
 
 def session_facts(message: m.Init, known: dict[str, Any]) -> ev.SessionStarted:
     """The facts in an init, in the words of what is `known` already where that says more: an init has names only."""
-    listed = list(_commands_named(tuple(message.slash_commands or ())))
-    get = known.get
+    listed, get = list(_commands_named(tuple(message.slash_commands or ()))), known.get
     return ev.SessionStarted(
         model=message.model,
         cwd=message.cwd,
@@ -405,7 +404,7 @@ def denials_of(result: m.Result) -> list[ev.Denial]:
             call_id=fields.text(item, "tool_use_id"),
             input=item.get("tool_input"),
         )
-        for item in result.permission_denials or ()
+        for item in result.permission_denials or []
     ]
 
 
