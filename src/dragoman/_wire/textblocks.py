@@ -75,9 +75,9 @@ class TextBlocks:
     """The open blocks of a session, in the order in which they began."""
 
     def __init__(self) -> None:
-        self._open: dict[tuple[str | None, str | None, int | None, str], OpenBlock] = {}
+        self.open: dict[tuple[str | None, str | None, int | None, str], OpenBlock] = {}
         """By the values of a BlockKey."""
-        self._halves = Halves()
+        self.halves = Halves()
         """By block or, for a tool's text, by call."""
 
     def grow(
@@ -88,61 +88,61 @@ class TextBlocks:
         replay: bool = False,
     ) -> str:
         """A piece of a block. Returns its text, made whole: a trailing high surrogate waits for the next piece."""
-        if self._halves.waiting or not text.isascii():
-            text = self._halves.join(key, text)
-        block = self._open.get(key)
+        if self.halves.waiting or not text.isascii():
+            text = self.halves.join(key, text)
+        block = self.open.get(key)
         if block is None:
-            block = self._open[key] = OpenBlock(role, replay)
+            block = self.open[key] = OpenBlock(role, replay)
         block.parts.append(text)
         return text
 
     def whole(self, call_id: str | None, kind: DeltaKind, text: str) -> str:
         """A piece of a tool's input or output, made whole likewise. No message comes of these."""
-        return self._halves.join((call_id, kind), text)
+        return self.halves.join((call_id, kind), text)
 
     def close(self, message: Message) -> Sequence[Delta | Message]:
         """The block's message has come. Where it says something else than the deltas did, what they amount to
         is a message of its own, which this one replaces."""
-        if not self._open:
+        if not self.open:
             return ()
         # Whether text is commentary or an error is often known only when it is whole.
         kind = message.kind if message.kind == "thinking" or message.kind == "plan" else "text"
         key = BlockKey(message.parent, message.message_id, message.block, kind)
-        block = self._open.get(key)
+        block = self.open.get(key)
         if block is None:
             return ()
         text = message.text if message.text is not None else text_of(message.blocks)
-        if "".join(block.parts) != text or self._halves.waits(key):
+        if "".join(block.parts) != text or self.halves.waits(key):
             events = self._closing(key, message.session)
             last = events[-1]
             return events[:-1] if isinstance(last, Message) and last.text == text else events
-        del self._open[key]
+        del self.open[key]
         return ()
 
     def discard(self, doomed: Callable[[BlockKey], bool]) -> list[str]:
         """Forget open blocks; the ids of the messages they were of. One without an id cannot be named, so it
         stays."""
-        if not self._open:
+        if not self.open:
             return []
         found = {key: key.message_id for key in self._keys() if doomed(key)}
         named = {key: id for key, id in found.items() if id is not None}
         for key in named:
-            del self._open[key]
-            self._halves.drop(key)
+            del self.open[key]
+            self.halves.drop(key)
         return list(dict.fromkeys(named.values()))
 
     def finish(self, session: str | None) -> Sequence[Delta | Message]:
         """The messages that the open blocks amount to, in the session as it is called now."""
-        if not self._open:
+        if not self.open:
             return ()
         return [event for key in self._keys() for event in self._closing(key, session)]
 
     def _keys(self) -> list[BlockKey]:
-        return [BlockKey(*key) for key in self._open]
+        return [BlockKey(*key) for key in self.open]
 
     def _closing(self, key: BlockKey, session: str | None) -> list[Delta | Message]:
         """The message that an open block amounts to, after the half of a character that was left of it."""
-        block = self._open.pop(key)
+        block = self.open.pop(key)
         place: dict[str, Any] = {
             **key._asdict(),
             "session": session,
@@ -151,7 +151,7 @@ class TextBlocks:
         }
         place["synthesized"] = True
         events: list[Delta | Message] = []
-        if self._halves.drop(key):
+        if self.halves.drop(key):
             block.parts.append("\ufffd")
             events.append(Delta(text="\ufffd", **place))
         events.append(Message(text="".join(block.parts), **place))
