@@ -65,7 +65,7 @@ class Tool(Struct):
 class Book:
     """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
 
-    __slots__ = ("_ended_tools", "blocks", "checked", "denied", "facts", "interrupted", "tools", "turn")
+    __slots__ = ("blocks", "checked", "denied", "ended_tools", "facts", "interrupted", "tools", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
@@ -73,7 +73,7 @@ class Book:
         self.facts: dict[str, Any] | None = None
         """The fields of session.started as they stand, once it was said."""
         self.tools: dict[tuple[str, bool], Tool] = {}
-        self._ended_tools: set[int] = set()
+        self.ended_tools: set[int] = set()
         """Tools that have ended, the hash of each key: a third of what the key itself takes, for as long as the run
         lasts."""
         self.checked: dict[str, str | None] = {}
@@ -88,12 +88,12 @@ class Book:
 
     def has_ended(self, key: tuple[str, bool]) -> bool:
         """Whether this tool has ended: what is said of it now is late."""
-        return hash(key) in self._ended_tools
+        return hash(key) in self.ended_tools
 
     def end(self, key: tuple[str, bool]) -> None:
         """The tool has ended."""
         self.tools.pop(key, None)
-        self._ended_tools.add(hash(key))
+        self.ended_tools.add(hash(key))
 
     def cut_off(self) -> None:
         """The turn is cancelled, and with it what it had begun."""
@@ -460,12 +460,12 @@ class Ledger:
 
     def tool_open(self, call_id: str, session: str | None = None, *, replay: bool = False) -> bool:
         """Whether the call has begun and not ended."""
-        return (call_id, replay) in self._of(session).tools
+        return (call_id, replay) in self._books[self.current if session is None else session].tools
 
     def tool_known(self, call_id: str, session: str | None = None, *, replay: bool = False) -> bool:
         """Whether the call has begun, ended or not."""
-        book, key = self._of(session), (call_id, replay)
-        return key in book.tools or book.has_ended(key)
+        book, key = self._books[self.current if session is None else session], (call_id, replay)
+        return key in book.tools or hash(key) in book.ended_tools
 
     def tool_denied(self, call_id: str) -> bool:
         """Whether a permission that this open call needs was denied."""
@@ -657,7 +657,7 @@ class Ledger:
 
     def _tool_started(self, event: ev.ToolStarted) -> None:
         book, key = self._books[event.session], (event.call_id, event.replay)
-        if key in book.tools or book.has_ended(key):
+        if key in book.tools or hash(key) in book.ended_tools:
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -672,34 +672,38 @@ class Ledger:
                 )
             )
             return
-        book.tools[key] = Tool(event.parent, paths=[location.path for location in event.locations])
+        tool = book.tools[key] = Tool(event.parent)
+        if event.locations:
+            tool.paths = [location.path for location in event.locations]
         self._emit(event)
 
-    def _begin_unannounced(self, book: Book, event: ev.ToolUpdated | ev.ToolEnded) -> None:
+    def _begin_unannounced(self, event: ev.ToolUpdated | ev.ToolEnded) -> None:
         """A tool nobody announced is begun now."""
-        key = (event.call_id, event.replay)
-        if key not in book.tools and not book.has_ended(key):
-            self._tool_started(
-                ev.ToolStarted(
-                    call_id=event.call_id,
-                    name="unknown",
-                    session=event.session,
-                    parent=event.parent,
-                    replay=event.replay,
-                    synthesized=True,
-                )
+        self._tool_started(
+            ev.ToolStarted(
+                call_id=event.call_id,
+                name="unknown",
+                session=event.session,
+                parent=event.parent,
+                replay=event.replay,
+                synthesized=True,
             )
+        )
 
     def _tool_updated(self, event: ev.ToolUpdated) -> None:
-        book = self._books[event.session]
-        self._begin_unannounced(book, event)
-        event.late = book.has_ended((event.call_id, event.replay))
+        book, key = self._books[event.session], (event.call_id, event.replay)
+        if key not in book.tools:
+            if book.has_ended(key):
+                event.late = True
+            else:
+                self._begin_unannounced(event)
         self._emit(event)
 
     def _tool_ended(self, event: ev.ToolEnded) -> None:
         book, key = self._books[event.session], (event.call_id, event.replay)
-        self._begin_unannounced(book, event)
-        if book.has_ended(key):
+        if key not in book.tools and not book.has_ended(key):
+            self._begin_unannounced(event)
+        if key not in book.tools:
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -719,8 +723,10 @@ class Ledger:
         elif event.status == "failed" and key in book.interrupted and _is_cut(event.exit_code):
             event.status = "cancelled"
         book.end(key)
-        book.checked.pop(event.call_id, None)
-        book.denied.discard(event.call_id)
+        if book.checked:
+            book.checked.pop(event.call_id, None)
+        if book.denied:
+            book.denied.discard(event.call_id)
         self._emit(event)
 
     def _close_tools(self, session: str | None, book: Book) -> None:
@@ -741,10 +747,11 @@ class Ledger:
             )
 
     def _file_changed(self, event: ev.FileChanged) -> None:
-        tool = self._books[event.session].tools.get((event.call_id or "", event.replay))
-        if tool is not None and event.phase == "proposed":
-            tool.paths += [path for path in (event.path, event.move_to) if path is not None]
-            tool.changes.append(event)
+        if event.phase == "proposed":
+            tool = self._books[event.session].tools.get((event.call_id or "", event.replay))
+            if tool is not None:
+                tool.paths += [path for path in (event.path, event.move_to) if path is not None]
+                tool.changes.append(event)
         self._emit(event)
 
     def _subagent_started(self, event: ev.SubagentStarted) -> None:
