@@ -17,22 +17,37 @@ _OPERATIONS: Final[dict[str | None, Any]] = {
 }
 
 
-def changes_in(diffs: list[tuple[dict[str, Any], DiffBlock]], call_id: str) -> list[ev.FileChanged]:
-    """The file changes that the diffs in a tool's `content` show: each as it came, and as a block."""
-    changes: list[ev.FileChanged] = []
-    for native, block in diffs:
-        if block.path is not None:
-            changes.append(_from_texts(native, block, block.path, call_id))
-        if "changes" in native:
-            changes += _listed(native, block.patch, call_id)
+def changes_in(native: dict[str, Any], diff: DiffBlock, call_id: str) -> list[ev.FileChanged]:
+    """The changes to files that a diff in a tool's `content` shows: as it came, and as a block."""
+    path, before, after = diff.path, diff.before, diff.after
+    changes = []
+    if path is not None:
+        # A new file has no old text, or (gemini, copilot, opencode) an empty one.
+        change: Any = "modified" if before else "created"
+        if "_meta" in native:
+            change = _OPERATIONS.get(fields.text(native["_meta"], "kind"), change)
+        if change == "created":
+            before = None
+        elif change == "deleted":
+            after = None
+        changes.append(
+            ev.FileChanged(
+                path=path,
+                change=change,
+                diff=patches.between(path, before, after),
+                before=before,
+                after=after,
+                call_id=call_id,
+            )
+        )
+    if "changes" in native:
+        changes += _listed(native, diff.patch, call_id)
     return changes
 
 
 def in_full(said: list[ev.FileChanged], known: list[ev.FileChanged]) -> list[ev.FileChanged]:
     """The changes in `said`, each replaced by the one in `known` of which it is only a part: OpenCode shows
     whole files in its permission request, and only the replaced words when the tool is done."""
-    if not known:
-        return said
     return [next((old for old in known if _is_part(new, old)), new) for new in said]
 
 
@@ -57,18 +72,6 @@ def _listed(diff: dict[str, Any], patch: str | None, call_id: str) -> Iterator[e
                 diff=patch if len(listed) == 1 else _part(patch, now),
                 call_id=call_id,
             )
-
-
-def _from_texts(native: dict[str, Any], diff: DiffBlock, path: str, call_id: str) -> ev.FileChanged:
-    """The change that `oldText` and `newText` show. A new file has no old text, or (gemini, copilot,
-    opencode) an empty one."""
-    kind = fields.text(native["_meta"], "kind") if "_meta" in native else None
-    change: Any = _OPERATIONS.get(kind) or ("modified" if diff.before else "created")
-    old = diff.before if change != "created" else None
-    new = diff.after if change != "deleted" else None
-    return ev.FileChanged(
-        path=path, change=change, diff=patches.between(path, old, new), before=old, after=new, call_id=call_id
-    )
 
 
 def _part(patch: str | None, path: str) -> str | None:
