@@ -17,32 +17,25 @@ _OPERATIONS: Final[dict[str | None, Any]] = {
 }
 
 
-def changes_in(native: dict[str, Any], diff: DiffBlock, call_id: str) -> list[ev.FileChanged]:
-    """The changes to files that a diff in a tool's `content` shows: as it came, and as a block."""
-    path, before, after = diff.path, diff.before, diff.after
-    changes = []
-    if path is not None:
-        # A new file has no old text, or (gemini, copilot, opencode) an empty one.
-        change: Any = "modified" if before else "created"
-        if "_meta" in native:
-            change = _OPERATIONS.get(fields.text(native["_meta"], "kind"), change)
-        if change == "created":
-            before = None
-        elif change == "deleted":
-            after = None
-        changes.append(
-            ev.FileChanged(
-                path=path,
-                change=change,
-                diff=patches.between(path, before, after),
-                before=before,
-                after=after,
-                call_id=call_id,
-            )
-        )
-    if "changes" in native:
-        changes += _listed(native, diff.patch, call_id)
-    return changes
+def from_texts(native: dict[str, Any], diff: DiffBlock, path: str, call_id: str) -> ev.FileChanged:
+    """The change that `oldText` and `newText` of a diff show, as it came and as a block. A new file has no old text, or
+    (gemini, copilot, opencode) an empty one."""
+    before, after = diff.before, diff.after
+    change: Any = "modified" if before else "created"
+    if "_meta" in native:
+        change = _OPERATIONS.get(fields.text(native["_meta"], "kind"), change)
+    if change == "created":
+        before = None
+    elif change == "deleted":
+        after = None
+    return ev.FileChanged(
+        path=path,
+        change=change,
+        diff=patches.between(path, before, after),
+        before=before,
+        after=after,
+        call_id=call_id,
+    )
 
 
 def in_full(said: list[ev.FileChanged], known: list[ev.FileChanged]) -> list[ev.FileChanged]:
@@ -57,9 +50,9 @@ def _is_part(new: ev.FileChanged, old: ev.FileChanged) -> bool:
     return new.before in old.before and (new.after or "") in (old.after or "")
 
 
-def _listed(diff: dict[str, Any], patch: str | None, call_id: str) -> Iterator[ev.FileChanged]:
-    """The changes that `changes` lists, each with its part of the patch."""
-    listed = fields.mappings(diff, "changes")
+def listed(native: dict[str, Any], patch: str | None, call_id: str) -> Iterator[ev.FileChanged]:
+    """The changes that `changes` of a diff lists, each with its part of the patch."""
+    listed = fields.mappings(native, "changes")
     for item in listed:
         now, before = fields.text(item, "path"), fields.text(item, "oldPath")
         change = _OPERATIONS.get(fields.text(item, "operation"), "modified")

@@ -39,7 +39,7 @@ _COMMANDS: Final = {
 }
 """What `command.ended` calls a request."""
 
-_NOTHING: Final = m.UpdateParams()
+_NO_UPDATE: Final = m.UpdateParams()
 _ABOUT_A_SESSION: Final = (c.SetMode, c.SetModel, c.SetOption, c.Fork)
 
 
@@ -125,25 +125,25 @@ class Acp(Machine):
     def on_out(self, line: bytes) -> None:
         """Updates have a road of their own, as short as it can be: they are nearly all there is, and what a chunk costs
         beyond its decoding and its event are the calls between the two. Whatever else there is the peer reads."""
-        connection, ledger = self._connection, self.ledger
-        ledger.current = connection.first
-        if line.startswith(m.BEGINNING):
-            try:
-                params = m.decode_update(line).params
-            except m.REFUSALS:
-                params = _NOTHING
-            update = params.update
-            if update is not None:
-                session = connection.sessions.get(params.sessionId or "")
-                if session is None or not session.settled:
-                    self._update(params)
-                    return
-                ledger.current = session.id
-                RULES[type(update)](session, update)
-                if not ledger.frame_named:
-                    ledger.native_type = m.NAMES[type(update)]
-                return
-        super().on_out(line)
+        try:
+            params = m.decode_update(line).params if line.startswith(m.BEGINNING) else _NO_UPDATE
+        except m.REFUSALS:
+            params = _NO_UPDATE
+        update, connection = params.update, self._connection
+        if update is None:
+            connection.leave()
+            super().on_out(line)
+            return
+        session = connection.sessions.get(params.sessionId or "")
+        if session is None or not session.settled:
+            connection.leave()
+            self._update(params)
+            return
+        ledger = self.ledger
+        ledger.current = session.id
+        RULES[type(update)](session, update)
+        if not ledger.frame_named:
+            ledger.native_type = m.NAMES[type(update)]
 
     def on_message(self, message: m.UpdateParams | Incoming) -> None:
         self._readers[type(message)](message)

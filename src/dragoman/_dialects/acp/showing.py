@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from dragoman._dialects.acp.changes import changes_in
+from dragoman._dialects.acp.changes import from_texts, listed
 from dragoman._model import events as ev
 from dragoman._model.content import ContentBlock, DiffBlock, TextBlock
 from dragoman._wire.content import block_of
@@ -48,11 +48,14 @@ def shown_in(native: list[Any], call_id: str) -> Shown:
     for part in native:
         block = block_of(part)
         blocks.append(block)
-        if isinstance(block, TextBlock):
+        if type(block) is TextBlock:
             texts.append(block.text)
-        elif isinstance(block, DiffBlock) and part["type"] == "diff":  # and is not wrapped in `content`
-            changes += changes_in(part, block, call_id)
-        if type(part) is dict and isinstance(terminal_id := part.get("terminalId"), str):
-            terminals.append(terminal_id)
+        elif type(block) is DiffBlock and part["type"] == "diff":  # and is not wrapped in `content`
+            if block.path is not None:
+                changes.append(from_texts(part, block, block.path, call_id))
+            if "changes" in part:
+                changes += listed(part, block.patch, call_id)
+        if type(part) is dict and "terminalId" in part and type(part["terminalId"]) is str:
+            terminals.append(part["terminalId"])
     text = "\n".join(texts) if texts else None
     return Shown(native, blocks, text, len(texts) == len(blocks), changes, terminals)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, Literal, get_args
 
-from msgspec import UNSET, Struct, field, structs
+from msgspec import UNSET, Struct, structs
 
 from dragoman._dialects.acp import messages as m
 from dragoman._dialects.acp.changes import in_full
@@ -53,15 +53,15 @@ class Call(Struct, gc=False):
     kind: ev.ToolKind = "other"
     title: str | None = None
     input: Any = None
-    locations: list[ev.Location] = field(default_factory=list)
+    locations: list[ev.Location] | None = None
     shown: Shown | None = None
     """Its content, once there was some."""
     result: Any = None
     response: Any = None
     """What claude-agent-acp says of the result in `_meta`: its tools' own structure."""
-    changes: list[ev.FileChanged] = field(default_factory=list)
+    changes: list[ev.FileChanged] | None = None
     proposed: bool = False
-    written: list[ev.FileChanged] = field(default_factory=list)
+    written: list[ev.FileChanged] | None = None
     """What it had its client write."""
 
 
@@ -112,14 +112,15 @@ class Tools:
         if len(ended) > ENDED_KEPT:
             oldest = next(iter(ended))
             del ended[oldest]
-            self.terminals.forget(oldest)
+            if oldest in self.terminals.of_calls:
+                self.terminals.forget(oldest)
 
     def at(self, path: str | None) -> str | None:
         """The id of the open call with this path among its locations; None if there is not exactly one."""
         ids = [
             call.id
             for call in self._open.values()
-            if any(place.path == path for place in call.locations) and self._ledger.tool_open(call.id)
+            if any(place.path == path for place in call.locations or ()) and self._ledger.tool_open(call.id)
         ]
         return ids[0] if len(ids) == 1 else None
 
@@ -159,7 +160,7 @@ class Tools:
         if call is None:
             self._ledger.put(change)
         else:
-            call.written.append(change)
+            call.written = [*(call.written or ()), change]
 
     def flush(self) -> None:
         """Put what calls had written that have not ended and will not."""
@@ -184,7 +185,7 @@ class Tools:
 
     def see(self, update: m.ToolUpdate, *, new: bool, null_clears: bool = False) -> Call:
         """Take in an update of a call; the first one, which is `new`, starts it. Returns the call."""
-        call = self._begun(update) if new else self._known(update)
+        call = self._made(update, update.title) if new else self._known(update)
         changed, status = _take(call, update, null_clears), update.status
         ending = _ENDS.get(status)
         if new:
@@ -208,7 +209,7 @@ class Tools:
         """Add one piece of content to a call."""
         update = m.ToolUpdate(toolCallId=chunk.toolCallId)
         if self.is_new(chunk.toolCallId):
-            call = self._begun(update)
+            call = self._made(update)
             self._start(call, None)
         else:
             call = self._known(update)
@@ -240,17 +241,17 @@ class Tools:
         """The call of an update that is not its first."""
         call = self.find(update.toolCallId)
         if call is None:  # it is not kept any more
-            call = self._begun(update)
+            call = self._made(update)
             self._settle()
         return call
 
-    def _begun(self, update: m.ToolUpdate) -> Call:
-        """The call that an update begins."""
+    def _made(self, update: m.ToolUpdate, title: str | None = None) -> Call:
+        """A call of which this is the first update, or the first after it was forgotten."""
         id, name = update.toolCallId, _name(update)
-        server, own_name = self._parted(name)
+        server, own_name = self._parted(name) if self._servers else toolnames.split_mcp(name)
         kind = "mcp" if server is not None else _KINDS.get(update.kind) or toolnames.kind_of(name)
         parent = parent_of(update) if update.meta else None
-        call = self._open[id] = Call(id, parent, name, server, own_name, kind)
+        call = self._open[id] = Call(id, parent, name, server, own_name, kind, title)
         return call
 
     def _parted(self, name: str) -> tuple[str | None, str]:
@@ -292,7 +293,7 @@ class Tools:
                 call_id=call.id,
                 title=call.title if told & _TITLE else None,
                 input=call.input if told & _INPUT else None,
-                locations=call.locations if told & _LOCATIONS else [],
+                locations=call.locations or [] if told & _LOCATIONS else [],
                 output=shown.text or None if shown is not None else None,
                 content=[*shown.blocks] if shown is not None and not shown.is_plain else [],
                 structured=_structured(call) if told & (_RESULT | _RESPONSE) else None,
@@ -311,18 +312,27 @@ class Tools:
             self._put_changes(call, "applied" if status == "completed" else "failed")
         if call.written:
             self._put_written(call)
-        shown, terminals = call.shown, self.terminals.of(call.id)
-        if call.result is None and not terminals:  # what it shows is all there is
-            output, exit_code = shown.text or None if shown is not None else None, None
+        shown = call.shown
+        if call.result is None and call.id not in self.terminals.of_calls:  # what it shows is all there is
+            output, structured, exit_code = (
+                shown.text or None if shown is not None else None,
+                call.response,
+                None,
+            )
         else:
-            output, exit_code = _output(call, terminals), _exit_code(call.result, terminals)
+            terminals = self.terminals.of(call.id)
+            output, structured = _output(call, terminals), _structured(call)
+            exit_code = _exit_code(call.result, terminals)
+        blocks: list[ContentBlock] = []
+        if shown is not None and not shown.is_plain:
+            blocks = self._filled(shown.blocks) if shown.terminals else [*shown.blocks]
         self._ledger.put(
             ev.ToolEnded(
                 call_id=call.id,
                 status=status,
                 output=output,
-                structured=_structured(call),
-                content=self._blocks(shown) if shown is not None and not shown.is_plain else [],
+                structured=structured,
+                content=blocks,
                 error=_error(call.result, output) if status == "failed" else None,
                 exit_code=exit_code,
                 parent=call.parent,
@@ -333,15 +343,15 @@ class Tools:
         self._put_away(call)
 
     def _put_written(self, call: Call) -> None:
-        told = {change.path for change in call.changes}
-        for change in call.written:
+        told = {change.path for change in call.changes or ()}
+        for change in call.written or ():
             if change.path not in told:
                 self._ledger.put(change)
-        call.written = []
+        call.written = None
 
     def _put_changes(self, call: Call, phase: Literal["proposed", "applied", "failed"]) -> None:
         """Put the changes of a call. They are copied as they are: to read a diff is to make it."""
-        for change in call.changes:
+        for change in call.changes or ():
             told = structs.replace(change, phase=phase, parent=call.parent, replay=self._replay)
             if phase == "failed":
                 told.diff = told.before = told.after = None
@@ -349,13 +359,9 @@ class Tools:
 
     # --- results -----------------------------------------------------------------------------------------
 
-    def _blocks(self, shown: Shown) -> list[ContentBlock]:
-        """The blocks of a call, those that are terminals with their output."""
-        if not shown.terminals:
-            return [*shown.blocks]
-        return [
-            self._terminal(block) if isinstance(block, TerminalBlock) else block for block in shown.blocks
-        ]
+    def _filled(self, blocks: list[ContentBlock]) -> list[ContentBlock]:
+        """Blocks of a call, those that are terminals with their output."""
+        return [self._terminal(block) if isinstance(block, TerminalBlock) else block for block in blocks]
 
     def _terminal(self, block: TerminalBlock) -> TerminalBlock:
         if block.terminal_id is None:
@@ -433,7 +439,8 @@ def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> int:
             call.locations = locations
             changed |= _LOCATIONS
     if update.content is not UNSET and (update.content is not None or null_clears):
-        parts, before = parts_of(update.content), call.shown
+        parts = update.content if type(update.content) is list else parts_of(update.content)
+        before = call.shown
         if parts != (before.native if before is not None else []):
             call.shown = shown = shown_in(parts, call.id) if parts else None
             if shown is not None and shown.changes:
