@@ -39,7 +39,8 @@ def block_of(native: Any, readers: Readers | None = None) -> ContentBlock:
     """The block that one native part is; a string is text."""
     if isinstance(native, str):
         return TextBlock(text=repaired_text(native))
-    read = (readers or READERS).get(fields.text(native, "type") or "")
+    kind = native.get("type") if isinstance(native, dict) else None
+    read = (readers or READERS).get(kind) if isinstance(kind, str) else None
     block = read(native) if read is not None else None
     return block if block is not None else UnknownBlock(native=native)
 
@@ -152,11 +153,12 @@ def _wrapped(native: dict[str, Any]) -> ContentBlock | None:
 
 def _diff(native: dict[str, Any]) -> ContentBlock:
     """A diff of ACP: texts in protocol 1, a `patch` in protocol 2."""
+    path, before, after = native.get("path"), native.get("oldText"), native.get("newText")
     return DiffBlock(
-        path=fields.text(native, "path"),
-        before=fields.text(native, "oldText"),
-        after=fields.text(native, "newText"),
-        patch=fields.text(native.get("patch"), "text"),
+        path=path if isinstance(path, str) else None,
+        before=before if isinstance(before, str) else None,
+        after=after if isinstance(after, str) else None,
+        patch=fields.text(native["patch"], "text") if "patch" in native else None,
     )
 
 

@@ -8,10 +8,11 @@ added as `synthesized`; what it said twice becomes an update.
 It is the one place that knows what is open: turns, tools, text, requests, subagents. The runtime asks it.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from operator import attrgetter
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct, field
 
@@ -65,7 +66,7 @@ class Tool(Struct):
 class Book:
     """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
 
-    __slots__ = ("_ended_tools", "blocks", "checked", "denied", "facts", "interrupted", "tools", "turn")
+    __slots__ = ("blocks", "checked", "denied", "ended_tools", "facts", "interrupted", "tools", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
@@ -73,7 +74,7 @@ class Book:
         self.facts: dict[str, Any] | None = None
         """The fields of session.started as they stand, once it was said."""
         self.tools: dict[tuple[str, bool], Tool] = {}
-        self._ended_tools: set[int] = set()
+        self.ended_tools: set[int] = set()
         """Tools that have ended, the hash of each key: a third of what the key itself takes, for as long as the run
         lasts."""
         self.checked: dict[str, str | None] = {}
@@ -88,25 +89,17 @@ class Book:
 
     def has_ended(self, key: tuple[str, bool]) -> bool:
         """Whether this tool has ended: what is said of it now is late."""
-        return hash(key) in self._ended_tools
+        return hash(key) in self.ended_tools
 
     def end(self, key: tuple[str, bool]) -> None:
         """The tool has ended."""
         self.tools.pop(key, None)
-        self._ended_tools.add(hash(key))
+        self.ended_tools.add(hash(key))
 
     def cut_off(self) -> None:
         """The turn is cancelled, and with it what it had begun."""
         for tool in self.tools.values():
             tool.cut = True
-
-
-class Books(dict[str | None, Book]):
-    """One for every session; it is begun when it is first looked at."""
-
-    def __missing__(self, session: str | None) -> Book:
-        book = self[session] = Book()
-        return book
 
 
 class Pending(Struct):
@@ -197,7 +190,9 @@ class Ledger:
         """What the agent told of itself and not of a session: the fields of agent.ready, what it answered before there
         was a session, and its last rate_limit."""
         self._tools_end_with_turns = tools_end_with_turns
-        self._books = Books()
+        self._books: defaultdict[str | None, Book] = defaultdict(Book)
+        """One for every session, begun when it is first looked at. In a dict of our own that does the same each look takes
+        twice as long."""
         self.fresh: list[Event] = []
         """The events since they were last taken."""
         self._launch = Launch(agent="", dialect="")
@@ -347,11 +342,7 @@ class Ledger:
         """An event that the frame at hand means."""
         if event.session is None:
             event.session = self.current
-        rule = _RULES.get(type(event))
-        if rule is None:
-            self._emit(event)
-        else:
-            rule(self, event)
+        _RULES[type(event)](self, event)
 
     def delta(
         self,
@@ -363,31 +354,51 @@ class Ledger:
         parent: str | None,
     ) -> str:
         """Put a delta of the assistant's in the current session. Most of what an agent streams are these, so they are
-        made, booked and stamped in one call (1.0 µs instead of 2.2 by `put`). Returns its text, made whole."""
+        made, booked and stamped in one call (0.9 µs instead of 2.2 by `put`). Returns its text, made whole.
+
+        A field that is set after an event was made takes 0.07 µs, one that it is made with nothing; up to fifteen, since
+        CPython makes a dict of more."""
         session = self.current
-        book = self._books.get(session) or self._books[session]
+        book = self._books[session]
+        blocks = book.blocks
         if kind == "tool_input":
-            text = book.blocks.whole(call_id, kind, text)
+            text = blocks.whole(call_id, kind, text)
         else:
-            text = book.blocks.grow((parent, message_id, block, kind), text)
-        event = ev.Delta(
-            kind=kind, text=text, message_id=message_id, block=block, call_id=call_id, parent=parent
-        )
+            key = (parent, message_id, block, kind)
+            begun = blocks.open.get(key)
+            if begun is None or blocks.halves.waiting or not text.isascii():
+                text = blocks.grow(key, text)
+            else:
+                begun.parts.append(text)
         frame = self._frame
         if frame is None or self.keeps_lines or self.agent_time is not None:
-            self._emit(event)
+            self._emit(
+                ev.Delta(
+                    kind=kind, text=text, message_id=message_id, block=block, call_id=call_id, parent=parent
+                )
+            )
             return text
         self.frame_named = True
-        self._seq = event.seq = self._seq + 1
-        event.agent = self._agent
-        event.dialect = self._dialect
-        event.session = session
-        event.turn = book.turn
-        event.frame = frame.n
-        event.origin = self._origin
-        event.at = self._at
-        event.time = self._time
-        self.fresh.append(event)
+        self._seq = seq = self._seq + 1
+        self.fresh.append(
+            ev.Delta(
+                seq=seq,
+                agent=self._agent,
+                dialect=self._dialect,
+                session=session,
+                turn=book.turn,
+                frame=frame.n,
+                origin=self._origin,
+                at=self._at,
+                time=self._time,
+                parent=parent,
+                kind=kind,
+                text=text,
+                message_id=message_id,
+                block=block,
+                call_id=call_id,
+            )
+        )
         return text
 
     def busy(self, session: str | None = None) -> bool:
@@ -441,12 +452,12 @@ class Ledger:
 
     def tool_open(self, call_id: str, session: str | None = None, *, replay: bool = False) -> bool:
         """Whether the call has begun and not ended."""
-        return (call_id, replay) in self._of(session).tools
+        return (call_id, replay) in self._books[self.current if session is None else session].tools
 
     def tool_known(self, call_id: str, session: str | None = None, *, replay: bool = False) -> bool:
         """Whether the call has begun, ended or not."""
-        book, key = self._of(session), (call_id, replay)
-        return key in book.tools or book.has_ended(key)
+        book, key = self._books[self.current if session is None else session], (call_id, replay)
+        return key in book.tools or hash(key) in book.ended_tools
 
     def tool_denied(self, call_id: str) -> bool:
         """Whether a permission that this open call needs was denied."""
@@ -642,7 +653,7 @@ class Ledger:
 
     def _tool_started(self, event: ev.ToolStarted) -> None:
         book, key = self._books[event.session], (event.call_id, event.replay)
-        if key in book.tools or book.has_ended(key):
+        if key in book.tools or hash(key) in book.ended_tools:
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -657,34 +668,38 @@ class Ledger:
                 )
             )
             return
-        book.tools[key] = Tool(event.parent, paths=[location.path for location in event.locations])
+        tool = book.tools[key] = Tool(event.parent)
+        if event.locations:
+            tool.paths = [location.path for location in event.locations]
         self._emit(event)
 
-    def _begin_unannounced(self, book: Book, event: ev.ToolUpdated | ev.ToolEnded) -> None:
+    def _begin_unannounced(self, event: ev.ToolUpdated | ev.ToolEnded) -> None:
         """A tool nobody announced is begun now."""
-        key = (event.call_id, event.replay)
-        if key not in book.tools and not book.has_ended(key):
-            self._tool_started(
-                ev.ToolStarted(
-                    call_id=event.call_id,
-                    name="unknown",
-                    session=event.session,
-                    parent=event.parent,
-                    replay=event.replay,
-                    synthesized=True,
-                )
+        self._tool_started(
+            ev.ToolStarted(
+                call_id=event.call_id,
+                name="unknown",
+                session=event.session,
+                parent=event.parent,
+                replay=event.replay,
+                synthesized=True,
             )
+        )
 
     def _tool_updated(self, event: ev.ToolUpdated) -> None:
-        book = self._books[event.session]
-        self._begin_unannounced(book, event)
-        event.late = book.has_ended((event.call_id, event.replay))
+        book, key = self._books[event.session], (event.call_id, event.replay)
+        if key not in book.tools:
+            if book.has_ended(key):
+                event.late = True
+            else:
+                self._begin_unannounced(event)
         self._emit(event)
 
     def _tool_ended(self, event: ev.ToolEnded) -> None:
         book, key = self._books[event.session], (event.call_id, event.replay)
-        self._begin_unannounced(book, event)
-        if book.has_ended(key):
+        if key not in book.tools and not book.has_ended(key):
+            self._begin_unannounced(event)
+        if key not in book.tools:
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -698,14 +713,18 @@ class Ledger:
                 )
             )
             return
-        if event.status == "failed" and event.call_id in book.denied:
-            # Agents that have no word for it say that it failed, and claude-agent-acp 0.75.0 with an exit code.
-            event.status, event.exit_code = "declined", None
-        elif event.status == "failed" and key in book.interrupted and _is_cut(event.exit_code):
-            event.status = "cancelled"
-        book.end(key)
-        book.checked.pop(event.call_id, None)
-        book.denied.discard(event.call_id)
+        if event.status == "failed":
+            if event.call_id in book.denied:
+                # Agents that have no word for it say that it failed, and claude-agent-acp 0.75.0 with an exit code.
+                event.status, event.exit_code = "declined", None
+            elif key in book.interrupted and _is_cut(event.exit_code):
+                event.status = "cancelled"
+        del book.tools[key]
+        book.ended_tools.add(hash(key))
+        if book.checked:
+            book.checked.pop(event.call_id, None)
+        if book.denied:
+            book.denied.discard(event.call_id)
         self._emit(event)
 
     def _close_tools(self, session: str | None, book: Book) -> None:
@@ -726,10 +745,11 @@ class Ledger:
             )
 
     def _file_changed(self, event: ev.FileChanged) -> None:
-        tool = self._books[event.session].tools.get((event.call_id or "", event.replay))
-        if tool is not None and event.phase == "proposed":
-            tool.paths += [path for path in (event.path, event.move_to) if path is not None]
-            tool.changes.append(event)
+        if event.phase == "proposed":
+            tool = self._books[event.session].tools.get((event.call_id or "", event.replay))
+            if tool is not None:
+                tool.paths += [path for path in (event.path, event.move_to) if path is not None]
+                tool.changes.append(event)
         self._emit(event)
 
     def _subagent_started(self, event: ev.SubagentStarted) -> None:
@@ -896,6 +916,7 @@ def _closing(request: Request, answered: bool, refused: bool) -> Event:
 
 
 _RULES: Final[dict[type[Event], Callable[[Ledger, Any], None]]] = {
+    **dict.fromkeys(get_args(ev.AnyEvent), Ledger._emit),
     ev.AgentReady: Ledger._agent_ready,
     ev.Error: Ledger._error,
     ev.SessionStarted: Ledger._session_started,
@@ -921,7 +942,7 @@ _RULES: Final[dict[type[Event], Callable[[Ledger, Any], None]]] = {
     ev.QuestionAnswered: Ledger._question_answered,
     ev.HostAnswered: Ledger._host_answered,
 }
-"""What is done about an event; nothing but its stamp about all others."""
+"""What is done about an event; about most nothing but its stamp."""
 
 
 class _Facts:

@@ -17,22 +17,30 @@ _OPERATIONS: Final[dict[str | None, Any]] = {
 }
 
 
-def changes_in(diffs: list[tuple[dict[str, Any], DiffBlock]], call_id: str) -> list[ev.FileChanged]:
-    """The file changes that the diffs in a tool's `content` show: each as it came, and as a block."""
-    changes: list[ev.FileChanged] = []
-    for native, block in diffs:
-        if block.path is not None:
-            changes.append(_from_texts(native, block, block.path, call_id))
-        if "changes" in native:
-            changes += _listed(native, block.patch, call_id)
-    return changes
+def from_texts(native: dict[str, Any], diff: DiffBlock, path: str, call_id: str) -> ev.FileChanged:
+    """The change that `oldText` and `newText` of a diff show, as it came and as a block. A new file has no old text, or
+    (gemini, copilot, opencode) an empty one."""
+    before, after = diff.before, diff.after
+    change: Any = "modified" if before else "created"
+    if "_meta" in native:
+        change = _OPERATIONS.get(fields.text(native["_meta"], "kind"), change)
+    if change == "created":
+        before = None
+    elif change == "deleted":
+        after = None
+    return ev.FileChanged(
+        path=path,
+        change=change,
+        diff=patches.between(path, before, after),
+        before=before,
+        after=after,
+        call_id=call_id,
+    )
 
 
 def in_full(said: list[ev.FileChanged], known: list[ev.FileChanged]) -> list[ev.FileChanged]:
     """The changes in `said`, each replaced by the one in `known` of which it is only a part: OpenCode shows
     whole files in its permission request, and only the replaced words when the tool is done."""
-    if not known:
-        return said
     return [next((old for old in known if _is_part(new, old)), new) for new in said]
 
 
@@ -42,9 +50,9 @@ def _is_part(new: ev.FileChanged, old: ev.FileChanged) -> bool:
     return new.before in old.before and (new.after or "") in (old.after or "")
 
 
-def _listed(diff: dict[str, Any], patch: str | None, call_id: str) -> Iterator[ev.FileChanged]:
-    """The changes that `changes` lists, each with its part of the patch."""
-    listed = fields.mappings(diff, "changes")
+def listed(native: dict[str, Any], patch: str | None, call_id: str) -> Iterator[ev.FileChanged]:
+    """The changes that `changes` of a diff lists, each with its part of the patch."""
+    listed = fields.mappings(native, "changes")
     for item in listed:
         now, before = fields.text(item, "path"), fields.text(item, "oldPath")
         change = _OPERATIONS.get(fields.text(item, "operation"), "modified")
@@ -57,18 +65,6 @@ def _listed(diff: dict[str, Any], patch: str | None, call_id: str) -> Iterator[e
                 diff=patch if len(listed) == 1 else _part(patch, now),
                 call_id=call_id,
             )
-
-
-def _from_texts(native: dict[str, Any], diff: DiffBlock, path: str, call_id: str) -> ev.FileChanged:
-    """The change that `oldText` and `newText` show. A new file has no old text, or (gemini, copilot,
-    opencode) an empty one."""
-    kind = fields.text(native["_meta"], "kind") if "_meta" in native else None
-    change: Any = _OPERATIONS.get(kind) or ("modified" if diff.before else "created")
-    old = diff.before if change != "created" else None
-    new = diff.after if change != "deleted" else None
-    return ev.FileChanged(
-        path=path, change=change, diff=patches.between(path, old, new), before=old, after=new, call_id=call_id
-    )
 
 
 def _part(patch: str | None, path: str) -> str | None:

@@ -13,6 +13,7 @@ from dragoman._dialects.acp.connection import NAMELESS, OPENINGS, Connection
 from dragoman._dialects.acp.handshake import Handshake
 from dragoman._dialects.acp.opening import Opening
 from dragoman._dialects.acp.requests import Requests
+from dragoman._dialects.acp.sessions import RULES
 from dragoman._model import commands as c
 from dragoman._model import events as ev
 from dragoman._model.capabilities import Capability
@@ -38,6 +39,7 @@ _COMMANDS: Final = {
 }
 """What `command.ended` calls a request."""
 
+_NO_UPDATE: Final = m.UpdateParams()
 _ABOUT_A_SESSION: Final = (c.SetMode, c.SetModel, c.SetOption, c.Fork)
 
 
@@ -122,13 +124,26 @@ class Acp(Machine):
 
     def on_out(self, line: bytes) -> None:
         """Updates have a road of their own, as short as it can be: they are nearly all there is, and what a chunk costs
-        beyond its decoding and its event are the calls between the two."""
-        self._connection.leave()
-        update = m.read_update(line)
-        if update is not None:
-            self._update(update)
-        else:
+        beyond its decoding and its event are the calls between the two. Whatever else there is the peer reads."""
+        try:
+            params = m.decode_update(line).params if line.startswith(m.BEGINNING) else _NO_UPDATE
+        except m.REFUSALS:
+            params = _NO_UPDATE
+        update, connection = params.update, self._connection
+        if update is None:
+            connection.leave()
             super().on_out(line)
+            return
+        session = connection.sessions.get(params.sessionId or "")
+        if session is None or not session.settled:
+            connection.leave()
+            self._update(params)
+            return
+        ledger = self.ledger
+        ledger.current = session.id
+        RULES[type(update)](session, update)
+        if not ledger.frame_named:
+            ledger.native_type = m.NAMES[type(update)]
 
     def on_message(self, message: m.UpdateParams | Incoming) -> None:
         self._readers[type(message)](message)
@@ -152,18 +167,14 @@ class Acp(Machine):
     # --- what either side says ---------------------------------------------------------------------------
 
     def _update(self, params: m.UpdateParams) -> None:
+        """Take in an update of any session: it may be the first of one, or the last of its history."""
         update = params.update
-        assert update is not None  # see read_update and update_of
-        ledger, connection = self.ledger, self._connection
-        ledger.native_type = m.NAMES[type(update)]
-        session = connection.sessions.get(params.sessionId or "")
-        if session is not None and session.started:
-            ledger.current = session.id
-            session.update(update)
-        else:
-            session = connection.update(params.sessionId, update)
+        assert update is not None  # see on_out and update_of
+        self.ledger.native_type = m.NAMES[type(update)]
+        session = self._connection.update(params.sessionId, update)
         if session is None or session.catching_up:
             return
+        session.settled = session.started
         if session.id in self._half_open:
             answer, id = self._half_open.pop(session.id)
             if session.is_blank:

@@ -51,6 +51,8 @@ class Session:
         self.commands: list[ev.SlashCommand] = []
         self.started = False
         """session.started was said."""
+        self.settled = False
+        """It has started and nothing of its history is still to come: an update of it is that, and no more."""
         self.lost_reason: str | None = None
         """Why it cannot be worked in."""
         self.lost_kind: ErrorKind | None = None
@@ -81,7 +83,7 @@ class Session:
         self._summaries: dict[str | None, str] = {}
 
     def update(self, update: m.Update) -> None:
-        _RULES[type(update)](self, update)
+        RULES[type(update)](self, update)
 
     @property
     def busy(self) -> bool:
@@ -251,6 +253,7 @@ class Session:
     def begin_replay(self, method: str) -> None:
         """The client asked for an old session: what the agent says until the next prompt is history."""
         self.catching_up = self._agreement.late_history and method == "session/load"
+        self.settled = False
         self._texts.forget()
         self.tools = Tools(self._ledger, self._servers, replay=True)
         self._replaying = True
@@ -268,9 +271,10 @@ class Session:
     def _agent_chunk(self, update: m.AgentChunk | m.ThoughtChunk) -> None:
         content = update.content
         words = content.text if type(content) is m.TextContent else chunk_text(content)
-        if words is not None and words.startswith(_MODE_CHUNK):
+        modes = self.choices.modes
+        if modes and words is not None and words.startswith(_MODE_CHUNK):
             mode = words.removeprefix(_MODE_CHUNK)
-            if any(known.id == mode for known in self.choices.modes):
+            if any(known.id == mode for known in modes):
                 self.enter_mode(mode)
                 return
         if not self._acted or self.id not in self._ledger.open_turns:
@@ -305,10 +309,12 @@ class Session:
         if tool is None or not tool.toolCallId:
             self._ledger.put(ev.NativeUnknown(native_type="session/update/tool_call without an id"))
             return
-        if not self.tools.knows(tool.toolCallId):
-            self._sign_of_life()
+        new = self.tools.is_new(tool.toolCallId)
+        if new:
+            if not self._acted or self.id not in self._ledger.open_turns:
+                self._sign_of_life()
             self._texts.close()
-        self.tools.see(tool, null_clears=self._agreement.version >= 2)
+        self.tools.see(tool, new=new, null_clears=self._agreement.version >= 2)
 
     def ask(self, tool: m.ToolUpdate) -> Call:
         """The call of a permission request, which may be the first line about it."""
@@ -347,7 +353,7 @@ class Session:
         self._summaries[update.compactionId] = self._summaries.get(update.compactionId, "") + words
 
 
-_RULES: Final[dict[type[m.Update], Callable[[Session, Any], None]]] = {
+RULES: Final[dict[type[m.Update], Callable[[Session, Any], None]]] = {
     m.AgentChunk: Session._agent_chunk,
     m.ThoughtChunk: Session._agent_chunk,
     m.AgentMessage: Session._agent_message,

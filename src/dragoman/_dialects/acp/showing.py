@@ -2,53 +2,60 @@
 
 from typing import Any
 
+from msgspec import Struct
+
+from dragoman._dialects.acp.changes import from_texts, listed
+from dragoman._model import events as ev
 from dragoman._model.content import ContentBlock, DiffBlock, TextBlock
 from dragoman._wire.content import block_of
 
 
-class Shown:
-    """The content of a call. Each part is read once: in protocol 2 content comes in pieces, and every update of a call
-    says all of it."""
+class Shown(Struct, gc=False):
+    """The content of a call that has some. Each part is read once: in protocol 2 content comes in pieces, and every
+    update of a call says all of it."""
 
-    __slots__ = ("_blocks", "_texts", "diffs", "is_plain", "native", "terminals", "text")
+    native: list[Any]
+    """In the agent's own form. Events carry this very list, so it is never changed."""
+    blocks: list[ContentBlock]
+    """The parts as blocks. Events carry a list of their own."""
+    text: str | None
+    """The texts among the parts, one after the other; None if there is none."""
+    is_plain: bool
+    """All parts are text."""
+    changes: list[ev.FileChanged]
+    """What the diffs among the parts do to files."""
+    terminals: list[str]
+    """The ids of the terminals that are embedded."""
 
-    def __init__(self, native: list[Any]) -> None:
-        self.native: list[Any] = native
-        """In the agent's own form. Events carry this very list, so it is never changed."""
-        self.text = ""
-        """The texts among the parts, one after the other."""
-        self.is_plain = True
-        """All parts are text."""
-        self.diffs: list[tuple[dict[str, Any], DiffBlock]] = []
-        """The parts that are diffs, as they came and as blocks."""
-        self.terminals: list[str] = []
-        """The ids of the terminals that are embedded."""
-        self._blocks: list[ContentBlock] = []
-        self._texts = 0
-        for part in native:
-            self._read(part)
-
-    def __bool__(self) -> bool:
-        return bool(self.native)
-
-    def blocks(self) -> list[ContentBlock]:
-        """The parts as blocks, in a list of the caller's own."""
-        return [*self._blocks]
-
-    def add(self, part: Any) -> None:
+    def add(self, part: Any, call_id: str) -> None:
         """One more part."""
+        more = shown_in([part], call_id)
+        if more.text is not None:
+            self.text = more.text if self.text is None else f"{self.text}\n{more.text}"
+        self.is_plain = self.is_plain and more.is_plain
         self.native = [*self.native, part]
-        self._read(part)
+        self.blocks += more.blocks
+        self.changes += more.changes
+        self.terminals += more.terminals
 
-    def _read(self, part: Any) -> None:
+
+def shown_in(native: list[Any], call_id: str) -> Shown:
+    """The content of a call, from its parts."""
+    blocks: list[ContentBlock] = []
+    changes: list[ev.FileChanged] = []
+    texts: list[str] = []
+    terminals: list[str] = []
+    for part in native:
         block = block_of(part)
-        self._blocks.append(block)
+        blocks.append(block)
         if type(block) is TextBlock:
-            self.text = f"{self.text}\n{block.text}" if self._texts else block.text
-            self._texts += 1
-        else:
-            self.is_plain = False
-            if type(block) is DiffBlock and part.get("type") == "diff":  # and is not wrapped in `content`
-                self.diffs.append((part, block))
-        if isinstance(part, dict) and isinstance(terminal_id := part.get("terminalId"), str):
-            self.terminals.append(terminal_id)
+            texts.append(block.text)
+        elif type(block) is DiffBlock and part["type"] == "diff":  # and is not wrapped in `content`
+            if block.path is not None:
+                changes.append(from_texts(part, block, block.path, call_id))
+            if "changes" in part:
+                changes += listed(part, block.patch, call_id)
+        if type(part) is dict and "terminalId" in part and type(part["terminalId"]) is str:
+            terminals.append(part["terminalId"])
+    text = "\n".join(texts) if texts else None
+    return Shown(native, blocks, text, len(texts) == len(blocks), changes, terminals)

@@ -71,8 +71,8 @@ class Terminals:
         self._known: dict[str, Terminal] = {}
         self._loose: dict[str, None] = {}
         """The ids of those that no call embeds."""
-        self._of: dict[str, dict[str, Terminal]] = {}
-        """Those of each call, by its id."""
+        self.of_calls: dict[str, dict[str, Terminal]] = {}
+        """Those that calls embed, by the id of the call."""
         self._made = 0
 
     def find(self, terminal_id: str) -> Terminal:
@@ -89,8 +89,7 @@ class Terminals:
 
     def of(self, call_id: str) -> list[Terminal]:
         """The terminals that a tool call embeds."""
-        embedded = self._of.get(call_id)
-        return sorted(embedded.values(), key=_number) if embedded else []
+        return sorted(self.of_calls.get(call_id, {}).values(), key=_number)
 
     def tie(self, terminal_id: str, call_id: str) -> None:
         """A tool call embeds this terminal: its output so far and from now on is the tool's."""
@@ -98,14 +97,14 @@ class Terminals:
         if terminal.call_id != call_id:
             self._loose.pop(terminal_id, None)
             if terminal.call_id is not None:
-                del self._of[terminal.call_id][terminal_id]
+                del self.of_calls[terminal.call_id][terminal_id]
             terminal.call_id = call_id
-            self._of.setdefault(call_id, {})[terminal_id] = terminal
+            self.of_calls.setdefault(call_id, {})[terminal_id] = terminal
         self._tell(terminal_id, terminal)
 
     def forget(self, call_id: str) -> None:
         """A call that embedded terminals has long ended."""
-        for terminal_id in self._of.pop(call_id, ()):
+        for terminal_id in self.of_calls.pop(call_id, ()):
             del self._known[terminal_id]
 
     def read_meta(self, meta: dict[str, Any], call_id: str) -> None:

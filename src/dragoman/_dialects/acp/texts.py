@@ -45,7 +45,9 @@ class Texts:
     @property
     def answer(self) -> str | None:
         """The agent's last text to the user since `forget`."""
-        return "".join(self._parts) if self._run and self._parts else self._answer
+        if self._run is not None and self._run[0] == "text" and self._run[2] is None:
+            return "".join(self._parts)
+        return self._answer
 
     def forget(self) -> None:
         """Begin the block numbers again, for another turn or another history."""
@@ -67,27 +69,34 @@ class Texts:
         kind, given = _KINDS[type(chunk)], chunk.messageId
         parent = parent_of(chunk) if chunk.meta else None
         run = (kind, given, parent)
-        if not words:
-            if words is None and chunk.content:
-                self._say(run, chunk.content, replay)
-            return
-        if replay and given is None:
-            self._say(run, words, replay)
+        if not words or replay:
+            self._other(run, chunk.content if words is None else words, replay)
             return
         if run != self._run:
-            self.close()
-            self._run = run
-            self._id, self._block = self._next(given)
-        if replay:
-            delta = ev.Delta(
-                kind=kind, text=words, message_id=self._id, block=self._block, parent=parent, replay=True
-            )
-            self._ledger.put(delta)
-            words = delta.text
-        else:
-            words = self._ledger.delta(kind, words, self._id, self._block, None, parent)
-        if kind == "text" and parent is None:
-            self._parts.append(words)  # as the ledger made it whole
+            self._begin(run)
+        # as the ledger makes it whole
+        self._parts.append(self._ledger.delta(kind, words, self._id, self._block, None, parent))
+
+    def _other(self, run: Run, content: Any, replay: bool) -> None:
+        """Take in a chunk that is not text, or empty, or history."""
+        kind, given, parent = run
+        if not content:
+            return
+        if not isinstance(content, str) or given is None:
+            self._say(run, content, replay)
+            return
+        if run != self._run:
+            self._begin(run)
+        delta = ev.Delta(
+            kind=kind, text=content, message_id=self._id, block=self._block, parent=parent, replay=replay
+        )
+        self._ledger.put(delta)
+        self._parts.append(delta.text)
+
+    def _begin(self, run: Run) -> None:
+        self.close()
+        self._run = run
+        self._id, self._block = self._next(run[1])
 
     def whole(self, message: m.AgentMessage | m.AgentThought, *, replay: bool) -> None:
         """Take in a whole message of the agent. One without content only announces the chunks to come."""

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final, Literal, get_args
 
-from msgspec import UNSET, Struct, field, structs
+from msgspec import UNSET, Struct, structs
 
 from dragoman._dialects.acp import messages as m
-from dragoman._dialects.acp.changes import changes_in, in_full
-from dragoman._dialects.acp.showing import Shown
+from dragoman._dialects.acp.changes import in_full
+from dragoman._dialects.acp.showing import Shown, shown_in
 from dragoman._dialects.acp.terminals import Terminal, Terminals
 from dragoman._dialects.acp.texts import parent_of
 from dragoman._model import events as ev
@@ -18,14 +18,20 @@ from dragoman._wire import fields
 from dragoman._wire.content import parts_of
 from dragoman._wire.ledger import Ledger
 
-KINDS: Final[frozenset[str]] = frozenset(get_args(ev.ToolKind))
+_KINDS: Final[dict[str | None, ev.ToolKind]] = {
+    kind: kind for kind in get_args(ev.ToolKind) if kind != "other"
+}
+"""Kinds that say something, in the agent's words and in ours."""
 _ENDS: Final[dict[str | None, ev.ToolStatus]] = {
     "completed": "completed",
     "failed": "failed",
     "cancelled": "cancelled",
 }
-_TOLD_AT_START: Final = frozenset(("title", "input", "locations"))
-_TOLD_AT_END: Final = frozenset(("content", "result"))
+
+_TITLE, _INPUT, _LOCATIONS, _CONTENT, _RESULT, _RESPONSE, _STATUS = (1 << n for n in range(7))
+"""What an update may change of a call, added up where it changes several: a set of names takes five times as long."""
+_TOLD_AT_START: Final = _TITLE | _INPUT | _LOCATIONS
+_TOLD_AT_END: Final = _CONTENT | _RESULT
 ENDED_KEPT: Final = 32
 """Calls that are kept after their end: the last. What is said of an older one is told by itself alone."""
 _PREFIXED: Final = re.compile(r"([A-Za-z][\w.-]*?)__.+")
@@ -34,7 +40,7 @@ _ODD: Final = re.compile(r"[^\w-]")
 _OUTPUTS: Final = ("output", "stdout", "formatted_output", "aggregated_output", "text", "content", "error")
 
 
-class Call(Struct):
+class Call(Struct, gc=False):
     """A tool call as all updates so far left it."""
 
     id: str
@@ -47,15 +53,15 @@ class Call(Struct):
     kind: ev.ToolKind = "other"
     title: str | None = None
     input: Any = None
-    locations: list[ev.Location] = field(default_factory=list)
+    locations: list[ev.Location] | None = None
     shown: Shown | None = None
     """Its content, once there was some."""
     result: Any = None
     response: Any = None
     """What claude-agent-acp says of the result in `_meta`: its tools' own structure."""
-    changes: list[ev.FileChanged] = field(default_factory=list)
+    changes: list[ev.FileChanged] | None = None
     proposed: bool = False
-    written: list[ev.FileChanged] = field(default_factory=list)
+    written: list[ev.FileChanged] | None = None
     """What it had its client write."""
 
 
@@ -86,10 +92,11 @@ class Tools:
             return None
         return self._open.get(call_id) or self._ended.get(call_id)
 
-    def knows(self, call_id: str) -> bool:
-        """Whether there is or was a call with this id."""
-        known = call_id in self._open or call_id in self._ended
-        return known or self._ledger.tool_known(call_id, replay=self._replay)
+    def is_new(self, call_id: str) -> bool:
+        """Whether there neither is nor was a call with this id."""
+        if call_id in self._open or call_id in self._ended:
+            return False
+        return not self._ledger.tool_known(call_id, replay=self._replay)
 
     def _settle(self) -> None:
         """Put away the calls that the ledger ended: with their turn."""
@@ -99,19 +106,21 @@ class Tools:
 
     def _put_away(self, call: Call) -> None:
         """A call has ended: it is kept while it is one of the last, and then forgotten."""
+        ended = self._ended
         self._open.pop(call.id, None)
-        self._ended[call.id] = call
-        if len(self._ended) > ENDED_KEPT:
-            oldest = next(iter(self._ended))
-            del self._ended[oldest]
-            self.terminals.forget(oldest)
+        ended[call.id] = call
+        if len(ended) > ENDED_KEPT:
+            oldest = next(iter(ended))
+            del ended[oldest]
+            if oldest in self.terminals.of_calls:
+                self.terminals.forget(oldest)
 
     def at(self, path: str | None) -> str | None:
         """The id of the open call with this path among its locations; None if there is not exactly one."""
         ids = [
             call.id
             for call in self._open.values()
-            if any(place.path == path for place in call.locations) and self._ledger.tool_open(call.id)
+            if any(place.path == path for place in call.locations or ()) and self._ledger.tool_open(call.id)
         ]
         return ids[0] if len(ids) == 1 else None
 
@@ -151,7 +160,7 @@ class Tools:
         if call is None:
             self._ledger.put(change)
         else:
-            call.written.append(change)
+            call.written = [*(call.written or ()), change]
 
     def flush(self) -> None:
         """Put what calls had written that have not ended and will not."""
@@ -174,17 +183,22 @@ class Tools:
 
     # --- updates -----------------------------------------------------------------------------------------
 
-    def see(self, update: m.ToolUpdate, *, null_clears: bool = False) -> Call:
-        """Take in an update of a call; the first one starts it. Returns the call."""
-        call, new = self._call(update)
-        changed = _take(call, update, null_clears)
-        ending = _ENDS.get(update.status)
+    def see(self, update: m.ToolUpdate, *, new: bool, null_clears: bool = False) -> Call:
+        """Take in an update of a call; the first one, which is `new`, starts it. Returns the call."""
+        call = self._made(update, update.title) if new else self._known(update)
+        changed, status = _take(call, update, null_clears), update.status
+        ending = _ENDS.get(status)
         if new:
-            self._start(call, update.status)
-            changed -= _TOLD_AT_START
-        if changed or (not new and update.status is not None and ending is None):
-            self._put_update(call, changed, None if new else update.status, ending)
-        self._tie(call)
+            self._start(call, status)
+            changed &= ~_TOLD_AT_START
+        elif status is not None and ending is None:
+            changed |= _STATUS
+        if ending is not None:
+            changed &= ~_TOLD_AT_END
+        if changed:
+            self._put_update(call, changed, status)
+        if call.shown is not None and call.shown.terminals:
+            self._tie(call.shown, call)
         if update.meta:
             self.terminals.read_meta(update.meta, call.id)
         if ending is not None:
@@ -193,51 +207,52 @@ class Tools:
 
     def grow(self, chunk: m.ToolContentChunk) -> None:
         """Add one piece of content to a call."""
-        call, new = self._call(m.ToolUpdate(toolCallId=chunk.toolCallId))
-        if new:
+        update = m.ToolUpdate(toolCallId=chunk.toolCallId)
+        if self.is_new(chunk.toolCallId):
+            call = self._made(update)
             self._start(call, None)
-        if call.shown is None:
-            call.shown = Shown([chunk.content])
         else:
-            call.shown.add(chunk.content)
-        call.changes = changes_in(call.shown.diffs, call.id) or call.changes
-        self._put_update(call, {"content"}, None, None)
-        self._tie(call)
+            call = self._known(update)
+        if call.shown is None:
+            call.shown = shown_in([chunk.content], call.id)
+        else:
+            call.shown.add(chunk.content, call.id)
+        call.changes = call.shown.changes or call.changes
+        self._put_update(call, _CONTENT, None)
+        self._tie(call.shown, call)
 
     def ask(self, update: m.ToolUpdate) -> Call:
         """Take in the call of a permission request: often the first line about it, sometimes with other
         titles. Returns the call."""
         call = self.find(update.toolCallId)
         if call is None:
-            call = self.see(update)
+            call = self.see(update, new=self.is_new(update.toolCallId))
         else:
-            shown = Shown(parts_of(update.content or None))
-            call.changes = changes_in(shown.diffs, call.id) or call.changes
+            call.changes = shown_in(parts_of(update.content or None), call.id).changes or call.changes
             if not call.input and update.rawInput not in (UNSET, None, {}):
                 call.input = update.rawInput
-                self._put_update(call, {"input"}, None, None)
+                self._put_update(call, _INPUT, None)
         if call.changes and not call.proposed:
             call.proposed = True
             self._put_changes(call, "proposed")
         return call
 
-    def _call(self, update: m.ToolUpdate) -> tuple[Call, bool]:
-        """The call of an update, and whether it begins with it."""
-        id = update.toolCallId
-        call = self.find(id)
-        if call is not None:
-            return call, False
-        name = _name(update)
-        server, own_name = self._parted(name)
-        kind = "mcp" if server is not None else _kind(update.kind, name)
+    def _known(self, update: m.ToolUpdate) -> Call:
+        """The call of an update that is not its first."""
+        call = self.find(update.toolCallId)
+        if call is None:  # it is not kept any more
+            call = self._made(update)
+            self._settle()
+        return call
+
+    def _made(self, update: m.ToolUpdate, title: str | None = None) -> Call:
+        """A call of which this is the first update, or the first after it was forgotten."""
+        id, name = update.toolCallId, _name(update)
+        server, own_name = self._parted(name) if self._servers else toolnames.split_mcp(name)
+        kind = "mcp" if server is not None else _KINDS.get(update.kind) or toolnames.kind_of(name)
         parent = parent_of(update) if update.meta else None
-        call = Call(id, parent, name, server, own_name, kind)
-        if not self._ledger.tool_known(id, replay=self._replay):
-            self._open[id] = call
-            return call, True
-        self._open[id] = call  # it is not kept any more
-        self._settle()
-        return call, False
+        call = self._open[id] = Call(id, parent, name, server, own_name, kind, title)
+        return call
 
     def _parted(self, name: str) -> tuple[str | None, str]:
         """The MCP server of a tool, None if it has none, and the tool's own name. OpenCode writes
@@ -259,7 +274,7 @@ class Tools:
                 kind=call.kind,
                 title=call.title,
                 input=call.input,
-                locations=call.locations or toolnames.locations_of(call.input),
+                locations=call.locations or (toolnames.locations_of(call.input) if call.input else []),
                 server=call.server,
                 parent=call.parent,
                 replay=self._replay,
@@ -267,71 +282,76 @@ class Tools:
             )
         )
 
-    def _put_update(
-        self, call: Call, changed: set[str], status: str | None, ending: ev.ToolStatus | None
-    ) -> None:
-        """Put what changed, except content and result of a call that ends with the same line: the end has
-        them."""
-        told = changed - _TOLD_AT_END if ending is not None else changed
-        if not told and ending is not None:
-            return
-        shown = call.shown if "content" in told else None
-        ext: dict[str, Any] = {"acp.status": status} if status is not None and ending is None else {}
-        if shown:
+    def _put_update(self, call: Call, told: int, status: str | None) -> None:
+        """Put what changed of a call."""
+        shown = call.shown if told & _CONTENT else None
+        ext: dict[str, Any] = {"acp.status": status} if told & _STATUS else {}
+        if shown is not None:
             ext["acp.toolContent"] = shown.native
         self._ledger.put(
             ev.ToolUpdated(
                 call_id=call.id,
-                title=call.title if "title" in told else None,
-                input=call.input if "input" in told else None,
-                locations=call.locations if "locations" in told else [],
-                output=shown.text or None if shown else None,
-                content=shown.blocks() if shown and not shown.is_plain else [],
-                structured=_structured(call) if "result" in told or "response" in told else None,
+                title=call.title if told & _TITLE else None,
+                input=call.input if told & _INPUT else None,
+                locations=call.locations or [] if told & _LOCATIONS else [],
+                output=shown.text or None if shown is not None else None,
+                content=[*shown.blocks] if shown is not None and not shown.is_plain else [],
+                structured=_structured(call) if told & (_RESULT | _RESPONSE) else None,
                 parent=call.parent,
                 replay=self._replay,
                 ext=ext,
             )
         )
 
-    def _tie(self, call: Call) -> None:
-        if call.shown is not None:
-            for terminal_id in call.shown.terminals:
-                self.terminals.tie(terminal_id, call.id)
+    def _tie(self, shown: Shown, call: Call) -> None:
+        for terminal_id in shown.terminals:
+            self.terminals.tie(terminal_id, call.id)
 
     def _end(self, call: Call, status: ev.ToolStatus) -> None:
         if call.changes and status != "cancelled" and self._ledger.tool_open(call.id, replay=self._replay):
             self._put_changes(call, "applied" if status == "completed" else "failed")
         if call.written:
             self._put_written(call)
-        shown, terminals = call.shown, self.terminals.of(call.id)
-        output = _output(call, terminals)
+        shown = call.shown
+        if call.result is None and call.id not in self.terminals.of_calls:  # what it shows is all there is
+            output, structured, exit_code = (
+                shown.text or None if shown is not None else None,
+                call.response,
+                None,
+            )
+        else:
+            terminals = self.terminals.of(call.id)
+            output, structured = _output(call, terminals), _structured(call)
+            exit_code = _exit_code(call.result, terminals)
+        blocks: list[ContentBlock] = []
+        if shown is not None and not shown.is_plain:
+            blocks = self._filled(shown.blocks) if shown.terminals else [*shown.blocks]
         self._ledger.put(
             ev.ToolEnded(
                 call_id=call.id,
                 status=status,
                 output=output,
-                structured=_structured(call),
-                content=self._filled(shown) if shown and not shown.is_plain else [],
+                structured=structured,
+                content=blocks,
                 error=_error(call.result, output) if status == "failed" else None,
-                exit_code=_exit_code(call.result, terminals),
+                exit_code=exit_code,
                 parent=call.parent,
                 replay=self._replay,
-                ext={"acp.toolContent": shown.native} if shown else {},
+                ext={"acp.toolContent": shown.native} if shown is not None else {},
             )
         )
         self._put_away(call)
 
     def _put_written(self, call: Call) -> None:
-        told = {change.path for change in call.changes}
-        for change in call.written:
+        told = {change.path for change in call.changes or ()}
+        for change in call.written or ():
             if change.path not in told:
                 self._ledger.put(change)
-        call.written = []
+        call.written = None
 
     def _put_changes(self, call: Call, phase: Literal["proposed", "applied", "failed"]) -> None:
         """Put the changes of a call. They are copied as they are: to read a diff is to make it."""
-        for change in call.changes:
+        for change in call.changes or ():
             told = structs.replace(change, phase=phase, parent=call.parent, replay=self._replay)
             if phase == "failed":
                 told.diff = told.before = told.after = None
@@ -339,11 +359,8 @@ class Tools:
 
     # --- results -----------------------------------------------------------------------------------------
 
-    def _filled(self, shown: Shown) -> list[ContentBlock]:
-        """The blocks of a call, those that are terminals with their output."""
-        blocks = shown.blocks()
-        if not shown.terminals:
-            return blocks
+    def _filled(self, blocks: list[ContentBlock]) -> list[ContentBlock]:
+        """Blocks of a call, those that are terminals with their output."""
         return [self._terminal(block) if isinstance(block, TerminalBlock) else block for block in blocks]
 
     def _terminal(self, block: TerminalBlock) -> TerminalBlock:
@@ -363,9 +380,10 @@ def _output(call: Call, terminals: list[Terminal]) -> str | None:
         return result
     if call.shown is not None and call.shown.text:
         return call.shown.text
-    outputs = [terminal.output for terminal in terminals if terminal.output]
-    if outputs:
-        return "\n".join(outputs)
+    if terminals:
+        outputs = [terminal.output for terminal in terminals if terminal.output]
+        if outputs:
+            return "\n".join(outputs)
     if not isinstance(result, dict):
         return None
     found = next((found for key in _OUTPUTS if (found := fields.text(result, key))), None)
@@ -405,34 +423,37 @@ def _structured(call: Call) -> Any:
     return call.response if call.result is None or isinstance(call.result, str) else call.result
 
 
-def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> set[str]:
-    """Copy an update's fields to a call. Returns the names of those that changed."""
-    changed = set()
-    if update.title is not None and update.title != call.title:
-        call.title = update.title
-        changed.add("title")
-    if update.rawInput not in (UNSET, None) and update.rawInput != call.input:
-        call.input = update.rawInput
-        changed.add("input")
+def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> int:
+    """Copy an update's fields to a call. Returns what changed."""
+    changed = 0
+    title, given, result = update.title, update.rawInput, update.rawOutput
+    if title is not None and title != call.title:
+        call.title = title
+        changed = _TITLE
+    if given is not UNSET and given is not None and given != call.input:
+        call.input = given
+        changed |= _INPUT
     if update.locations:
         locations = _locations(update.locations)
         if locations and locations != call.locations:
             call.locations = locations
-            changed.add("locations")
+            changed |= _LOCATIONS
     if update.content is not UNSET and (update.content is not None or null_clears):
-        content = parts_of(update.content)
-        if content != (call.shown.native if call.shown is not None else []):
-            call.shown = Shown(content)
-            call.changes = in_full(changes_in(call.shown.diffs, call.id), call.changes) or call.changes
-            changed.add("content")
-    if update.rawOutput not in (UNSET, None) and update.rawOutput != call.result:
-        call.result = update.rawOutput
-        changed.add("result")
+        parts = update.content if type(update.content) is list else parts_of(update.content)
+        before = call.shown
+        if parts != (before.native if before is not None else []):
+            call.shown = shown = shown_in(parts, call.id) if parts else None
+            if shown is not None and shown.changes:
+                call.changes = in_full(shown.changes, call.changes) if call.changes else shown.changes
+            changed |= _CONTENT
+    if result is not UNSET and result is not None and result != call.result:
+        call.result = result
+        changed |= _RESULT
     if update.meta:
         response = fields.mapping(update.meta, "claudeCode").get("toolResponse")
         if response is not None and response != call.response:
             call.response = response
-            changed.add("response")
+            changed |= _RESPONSE
     return changed
 
 
@@ -453,14 +474,10 @@ def _name(update: m.ToolUpdate) -> str:
     if prefix is not None:
         return prefix[1]
     about = update.rawInput.values() if isinstance(update.rawInput, dict) else ()
-    if update.title and _WORD.fullmatch(update.title) and update.title not in about:
-        return update.title
+    title = update.title
+    if title and " " not in title and _WORD.fullmatch(title) and title not in about:
+        return title
     return update.kind or update.title or "tool"
-
-
-def _kind(said: str | None, name: str) -> ev.ToolKind:
-    known: Any = said if said in KINDS and said != "other" else None
-    return known or toolnames.kind_of(name)
 
 
 def _locations(native: Any) -> list[ev.Location]:
