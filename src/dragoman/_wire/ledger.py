@@ -362,31 +362,51 @@ class Ledger:
         parent: str | None,
     ) -> str:
         """Put a delta of the assistant's in the current session. Most of what an agent streams are these, so they are
-        made, booked and stamped in one call (1.0 µs instead of 2.2 by `put`). Returns its text, made whole."""
+        made, booked and stamped in one call (0.9 µs instead of 2.2 by `put`). Returns its text, made whole.
+
+        A field that is set after an event was made takes 0.07 µs, one that it is made with nothing; up to fifteen, since
+        CPython makes a dict of more."""
         session = self.current
-        book = self._books.get(session) or self._books[session]
+        book = self._books[session]
+        blocks = book.blocks
         if kind == "tool_input":
-            text = book.blocks.whole(call_id, kind, text)
+            text = blocks.whole(call_id, kind, text)
         else:
-            text = book.blocks.grow((parent, message_id, block, kind), text)
-        event = ev.Delta(
-            kind=kind, text=text, message_id=message_id, block=block, call_id=call_id, parent=parent
-        )
+            key = (parent, message_id, block, kind)
+            begun = blocks.open.get(key)
+            if begun is None or blocks.halves.waiting or not text.isascii():
+                text = blocks.grow(key, text)
+            else:
+                begun.parts.append(text)
         frame = self._frame
         if frame is None or self.keeps_lines or self.agent_time is not None:
-            self._emit(event)
+            self._emit(
+                ev.Delta(
+                    kind=kind, text=text, message_id=message_id, block=block, call_id=call_id, parent=parent
+                )
+            )
             return text
         self.frame_named = True
-        self._seq = event.seq = self._seq + 1
-        event.agent = self._agent
-        event.dialect = self._dialect
-        event.session = session
-        event.turn = book.turn
-        event.frame = frame.n
-        event.origin = self._origin
-        event.at = self._at
-        event.time = self._time
-        self._out.append(event)
+        self._seq = seq = self._seq + 1
+        self._out.append(
+            ev.Delta(
+                seq=seq,
+                agent=self._agent,
+                dialect=self._dialect,
+                session=session,
+                turn=book.turn,
+                frame=frame.n,
+                origin=self._origin,
+                at=self._at,
+                time=self._time,
+                parent=parent,
+                kind=kind,
+                text=text,
+                message_id=message_id,
+                block=block,
+                call_id=call_id,
+            )
+        )
         return text
 
     def busy(self, session: str | None = None) -> bool:

@@ -77,7 +77,7 @@ class TextBlocks:
     def __init__(self) -> None:
         self.open: dict[tuple[str | None, str | None, int | None, str], OpenBlock] = {}
         """By the values of a BlockKey."""
-        self._halves = Halves()
+        self.halves = Halves()
         """By block or, for a tool's text, by call."""
 
     def grow(
@@ -88,8 +88,8 @@ class TextBlocks:
         replay: bool = False,
     ) -> str:
         """A piece of a block. Returns its text, made whole: a trailing high surrogate waits for the next piece."""
-        if self._halves.waiting or not text.isascii():
-            text = self._halves.join(key, text)
+        if self.halves.waiting or not text.isascii():
+            text = self.halves.join(key, text)
         block = self.open.get(key)
         if block is None:
             block = self.open[key] = OpenBlock(role, replay)
@@ -98,7 +98,7 @@ class TextBlocks:
 
     def whole(self, call_id: str | None, kind: DeltaKind, text: str) -> str:
         """A piece of a tool's input or output, made whole likewise. No message comes of these."""
-        return self._halves.join((call_id, kind), text)
+        return self.halves.join((call_id, kind), text)
 
     def close(self, message: Message) -> Sequence[Delta | Message]:
         """The block's message has come. Where it says something else than the deltas did, what they amount to
@@ -112,7 +112,7 @@ class TextBlocks:
         if block is None:
             return ()
         text = message.text if message.text is not None else text_of(message.blocks)
-        if "".join(block.parts) != text or self._halves.waits(key):
+        if "".join(block.parts) != text or self.halves.waits(key):
             events = self._closing(key, message.session)
             last = events[-1]
             return events[:-1] if isinstance(last, Message) and last.text == text else events
@@ -128,7 +128,7 @@ class TextBlocks:
         named = {key: id for key, id in found.items() if id is not None}
         for key in named:
             del self.open[key]
-            self._halves.drop(key)
+            self.halves.drop(key)
         return list(dict.fromkeys(named.values()))
 
     def finish(self, session: str | None) -> Sequence[Delta | Message]:
@@ -151,7 +151,7 @@ class TextBlocks:
         }
         place["synthesized"] = True
         events: list[Delta | Message] = []
-        if self._halves.drop(key):
+        if self.halves.drop(key):
             block.parts.append("\ufffd")
             events.append(Delta(text="\ufffd", **place))
         events.append(Message(text="".join(block.parts), **place))
