@@ -47,12 +47,7 @@ def test_nothing_is_copied_that_grows(scenario: Scenario) -> None:
     assert many <= few * 1.5 + LEAST + scenario.told_again * (MANY - FEW)
 
 
-@each(
-    CALLS,
-    still={
-        s.GEMINI_TOOLS.name: "more than the name of an ended tool is kept",
-    },
-)
+@each(CALLS, still={})
 def test_what_has_ended_is_forgotten(scenario: Scenario) -> None:
     few, many = kept(lambda: Talk(scenario).go_on(FEW)), kept(lambda: Talk(scenario).go_on(MANY))
     assert (many - few) / (MANY - FEW) <= AN_ID

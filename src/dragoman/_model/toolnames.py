@@ -46,6 +46,7 @@ KINDS: Final[dict[str, ToolKind]] = {name: kind for kind, names in _NAMES.items(
 """Native tool name to kind. MCP tools are told by their form, everything else is `other`."""
 
 _PATHS: Final = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "dir_path")
+_ANY_PATH: Final = frozenset(_PATHS)
 _LINES: Final = ("offset", "line")
 _TITLES: Final[dict[ToolKind, tuple[str, ...]]] = {
     "execute": ("command", "cmd", "description"),
@@ -85,10 +86,8 @@ def title_of(name: str, input: Any) -> str | None:
     """What this call is about, on one line: its command, path, pattern, url …; None if the name says it all."""
     if not isinstance(input, dict):
         return None
-    found: Any = None
     for key in _TITLES.get(kind_of(name), ()):
-        found = input.get(key)
-        if found and (isinstance(found, str) or _words(found)):
+        if key in input and (found := input[key]) and (isinstance(found, str) or _words(found)):
             return one_line(found)
     questions = input.get("questions")
     if isinstance(questions, list) and questions and isinstance(questions[0], dict):
@@ -99,6 +98,8 @@ def title_of(name: str, input: Any) -> str | None:
 
 def one_line(text: Any) -> str:
     """The first line of `text`, with an ellipsis where something was left out."""
+    if isinstance(text, str) and len(text) <= TITLE_LENGTH and "\n" not in text:
+        return text.strip()
     if isinstance(text, list):  # some agents give a command as its arguments
         text = " ".join(map(str, text))
     first, _, rest = str(text).strip().partition("\n")
@@ -108,13 +109,17 @@ def one_line(text: Any) -> str:
 
 def locations_of(input: Any) -> list[Location]:
     """The files that a call names in its input."""
-    if not isinstance(input, dict):
+    if not isinstance(input, dict) or _ANY_PATH.isdisjoint(input):
         return []
-    paths = [path for path in map(input.get, _PATHS) if path and isinstance(path, str)]
-    if not paths:
-        return []
-    line = next((line for line in map(input.get, _LINES) if type(line) is int), None)
-    return [Location(path=path, line=line) for path in (paths if len(paths) == 1 else dict.fromkeys(paths))]
+    line: int | None = None
+    for key in _LINES:
+        if line is None and key in input and type(input[key]) is int:
+            line = input[key]
+    found: dict[str, Location] = {}
+    for key in _PATHS:
+        if key in input and (path := input[key]) and isinstance(path, str):
+            found[path] = Location(path=path, line=line)
+    return list(found.values())
 
 
 def tool_started(call_id: str, native_name: str, input: Any) -> ToolStarted:

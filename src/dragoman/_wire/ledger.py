@@ -371,7 +371,7 @@ class Ledger:
             else:
                 begun.parts.append(text)
         frame = self._frame
-        if frame is None or self.keeps_lines or self.agent_time is not None:
+        if frame is None or self.keeps_lines:
             self._emit(
                 ev.Delta(
                     kind=kind, text=text, message_id=message_id, block=block, call_id=call_id, parent=parent
@@ -380,25 +380,26 @@ class Ledger:
             return text
         self.frame_named = True
         self._seq = seq = self._seq + 1
-        self.fresh.append(
-            ev.Delta(
-                seq=seq,
-                agent=self._agent,
-                dialect=self._dialect,
-                session=session,
-                turn=book.turn,
-                frame=frame.n,
-                origin=self._origin,
-                at=self._at,
-                time=self._time,
-                parent=parent,
-                kind=kind,
-                text=text,
-                message_id=message_id,
-                block=block,
-                call_id=call_id,
-            )
+        event = ev.Delta(
+            seq=seq,
+            agent=self._agent,
+            dialect=self._dialect,
+            session=session,
+            turn=book.turn,
+            frame=frame.n,
+            origin=self._origin,
+            at=self._at,
+            time=self._time,
+            parent=parent,
+            kind=kind,
+            text=text,
+            message_id=message_id,
+            block=block,
+            call_id=call_id,
         )
+        if self.agent_time is not None:
+            event.agent_time = self.agent_time
+        self.fresh.append(event)
         return text
 
     def busy(self, session: str | None = None) -> bool:

@@ -2,7 +2,7 @@
 repeats, made into deltas. Halves of characters in between are kept in both until the other half comes."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 from dragoman._model.content import text_of
 from dragoman._model.events import Delta, DeltaKind, Event, Message, Role
@@ -50,14 +50,20 @@ def _ends_in_half(text: str) -> bool:
 # --- open blocks -------------------------------------------------------------------------------------------
 
 
+BlockKind = Literal["text", "thinking", "plan"]
+
+
 class BlockKey(NamedTuple):
-    """What makes two deltas of a session parts of one block. Where a block is only looked up, the same values are a
-    plain tuple, which is made five times as fast."""
+    """What makes two deltas of a session parts of one block. Where nobody asks for its fields by name, the same values
+    are a plain tuple, which is made five times as fast."""
 
     parent: str | None
     message_id: str | None
     block: int | None
-    kind: str
+    kind: BlockKind
+
+
+PlainKey = tuple[str | None, str | None, int | None, BlockKind]
 
 
 class OpenBlock:
@@ -75,14 +81,13 @@ class TextBlocks:
     """The open blocks of a session, in the order in which they began."""
 
     def __init__(self) -> None:
-        self.open: dict[tuple[str | None, str | None, int | None, str], OpenBlock] = {}
-        """By the values of a BlockKey."""
+        self.open: dict[PlainKey, OpenBlock] = {}
         self.halves = Halves()
         """By block or, for a tool's text, by call."""
 
     def grow(
         self,
-        key: tuple[str | None, str | None, int | None, DeltaKind],
+        key: PlainKey,
         text: str,
         role: Role = "assistant",
         replay: bool = False,
@@ -107,7 +112,7 @@ class TextBlocks:
             return ()
         # Whether text is commentary or an error is often known only when it is whole.
         kind = message.kind if message.kind == "thinking" or message.kind == "plan" else "text"
-        key = BlockKey(message.parent, message.message_id, message.block, kind)
+        key = (message.parent, message.message_id, message.block, kind)
         block = self.open.get(key)
         if block is None:
             return ()
@@ -124,7 +129,7 @@ class TextBlocks:
         stays."""
         if not self.open:
             return []
-        found = {key: key.message_id for key in self._keys() if doomed(key)}
+        found = {key: key.message_id for key in (BlockKey(*key) for key in self.open) if doomed(key)}
         named = {key: id for key, id in found.items() if id is not None}
         for key in named:
             del self.open[key]
@@ -135,26 +140,41 @@ class TextBlocks:
         """The messages that the open blocks amount to, in the session as it is called now."""
         if not self.open:
             return ()
-        return [event for key in self._keys() for event in self._closing(key, session)]
+        return [event for key in list(self.open) for event in self._closing(key, session)]
 
-    def _keys(self) -> list[BlockKey]:
-        return [BlockKey(*key) for key in self.open]
-
-    def _closing(self, key: BlockKey, session: str | None) -> list[Delta | Message]:
+    def _closing(self, key: PlainKey, session: str | None) -> list[Delta | Message]:
         """The message that an open block amounts to, after the half of a character that was left of it."""
         block = self.open.pop(key)
-        place: dict[str, Any] = {
-            **key._asdict(),
-            "session": session,
-            "role": block.role,
-            "replay": block.replay,
-        }
-        place["synthesized"] = True
+        parent, message_id, number, kind = key
         events: list[Delta | Message] = []
         if self.halves.drop(key):
             block.parts.append("\ufffd")
-            events.append(Delta(text="\ufffd", **place))
-        events.append(Message(text="".join(block.parts), **place))
+            events.append(
+                Delta(
+                    text="\ufffd",
+                    kind=kind,
+                    message_id=message_id,
+                    block=number,
+                    parent=parent,
+                    session=session,
+                    role=block.role,
+                    replay=block.replay,
+                    synthesized=True,
+                )
+            )
+        events.append(
+            Message(
+                text="".join(block.parts),
+                kind=kind,
+                message_id=message_id,
+                block=number,
+                parent=parent,
+                session=session,
+                role=block.role,
+                replay=block.replay,
+                synthesized=True,
+            )
+        )
         return events
 
 

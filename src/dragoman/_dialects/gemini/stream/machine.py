@@ -1,7 +1,7 @@
 """The machine of Gemini CLI's stream-json: everything that has to be remembered from line to line."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from msgspec import Struct
 
@@ -18,8 +18,18 @@ from dragoman._wire.machine import Machine
 
 
 class Call(Struct):
+    """A tool call that has not ended."""
+
     name: str
+    kind: ev.ToolKind
     input: Any
+
+
+_TELLING: Final = frozenset(("edit", "memory", "think"))
+"""The kinds of the tools that change files, keep the plan and start subagents."""
+
+_ENDED: Final = Call("", "other", None)
+"""What is known of a call that has ended: the ledger makes an update of whatever is said of it."""
 
 
 class Answer(Struct):
@@ -46,6 +56,8 @@ class GeminiStream(Machine):
     def __init__(self, agent: str = "gemini") -> None:
         super().__init__(agent)
         self._calls: dict[str, Call] = {}
+        """The open ones, by id. The ledger knows which have ended, and that is all that a second result needs."""
+        self._calls_begun = 0
         self._messages = 0
         self._answer: Answer | None = None
         """The message that grows."""
@@ -55,25 +67,32 @@ class GeminiStream(Machine):
         """What was said at the end. How the process exits tells the rest."""
         self._goes_on = False
         """It was told to go on with a session."""
-        self._has_prompt = False
-        """The prompt of the process at hand has begun its turn."""
 
     def on_start(self, launch: Launch) -> None:
         self._goes_on = launch.resume is not None or "--resume" in launch.argv
+
+    def on_out(self, line: bytes) -> None:
+        """A line the agent wrote. Nearly all are decoded in one call and go straight to their handler: 0.7 µs less than
+        by `read`, which has the others."""
+        try:
+            message = m.DECODER.decode(line)
+        except m.REFUSED:
+            super().on_out(line)
+            return
+        self.ledger.agent_time = message.timestamp
+        self._HANDLERS[type(message)](self, message)
 
     def read(self, line: bytes) -> Iterable[Any]:
         return (m.read(line),)
 
     def on_message(self, message: m.Native) -> None:
-        kind = type(message)
         self.ledger.agent_time = message.timestamp
-        self.ledger.native_type = m.NAMES[kind]
-        self._HANDLERS[kind](self, message)
+        self._HANDLERS[type(message)](self, message)
 
     def on_end(self, exit: Exit) -> None:
         if self._result is not None:
             self._end_turn(exit.code)
-        elif self.ledger.current is not None and not self._has_prompt:
+        elif self.ledger.current is not None and not self.ledger.open_turns:
             self._begin()  # it took the prompt up and died: the turn is cut off, not absent
         elif exit.code in translate.NOT_BEGUN:
             kind, otherwise = translate.NOT_BEGUN[exit.code]
@@ -89,7 +108,7 @@ class GeminiStream(Machine):
     def _init(self, message: m.Init) -> None:
         if self._result is not None:  # the streams of several processes, one after the other
             self._end_turn(None)
-        self._has_prompt = False
+        self.ledger.native_type = "init"
         if message.session_id is not None:
             self.ledger.name_session(message.session_id)
         resumed = self.resumed and not self.ledger.facts()
@@ -99,13 +118,19 @@ class GeminiStream(Machine):
         """Begin a turn, unless one is open."""
         if not self.ledger.open_turns:
             self.ledger.put(ev.TurnStarted(prompt=prompt, synthesized=prompt is None))
-        self._has_prompt = True
+
+    def _break_off(self) -> None:
+        """Something else than text comes: the turn goes on or begins, and the message that grew is whole."""
+        if not self.ledger.open_turns:
+            self._begin()
+        if self._answer is not None:
+            self._hush()
 
     def _on_result(self, message: m.Result) -> None:
         """Keep the result until the process ends, and with it the turn: after an API error only the exit code
         has its kind (capture err_429_daily), and a result may be `success` before a failing exit."""
-        self._begin()
-        self._hush()
+        self._break_off()
+        self.ledger.native_type = "result"
         self._result = message
         self.finished = True
 
@@ -130,20 +155,20 @@ class GeminiStream(Machine):
             )
         )
         self._result, self._failures, self._last_text = None, [], None
+        self._calls.clear()  # what was open has ended with the turn
 
     def _on_failure(self, message: m.Failure) -> None:
-        self._begin()
-        self._hush()
+        self._break_off()
         self._failures.append(message)
         self.ledger.put(translate.error_event(message))
 
     # --- what is said ------------------------------------------------------------------------------------
 
     def _on_said(self, message: m.Said) -> None:
-        if message.role == "user":
-            self._on_prompt(repaired_text(message.content))
-        elif message.delta:
+        if message.delta and message.role != "user":
             self._grow("text", message.content)
+        elif message.role == "user":
+            self._on_prompt(repaired_text(message.content))
         else:
             self._say(repaired_text(message.content))
 
@@ -151,18 +176,20 @@ class GeminiStream(Machine):
         """Take in the prompt, from the command line and stdin together."""
         if self._result is not None:
             self._end_turn(None)
-        self._hush()
-        echo = not self.ledger.busy()
+        if self._answer is not None:
+            self._hush()
+        echo = not self.ledger.open_turns
         self._begin(text)
         self.ledger.put(ev.Message(role="user", text=text, echo=echo, message_id=self._next_id()))
 
     def _grow(self, kind: Literal["text", "thinking"], text: str) -> None:
-        self._begin()
-        answer = self._answer
+        ledger, answer = self.ledger, self._answer
+        if not ledger.open_turns:
+            self._begin()
         if answer is None or answer.kind != kind:
             self._hush()
             answer = self._answer = Answer(kind, self._next_id(), [])
-        answer.parts.append(self.ledger.delta(kind, text, answer.message_id, None, None, None))
+        answer.parts.append(ledger.delta(kind, text, answer.message_id, None, None, None))
 
     def _say(self, text: str) -> None:
         """Put a whole message of older versions; it ends the one that grew, if their texts are equal."""
@@ -206,51 +233,63 @@ class GeminiStream(Machine):
     # --- tools -------------------------------------------------------------------------------------------
 
     def _tool_use(self, message: m.ToolUse) -> None:
-        self._begin()
-        self._hush()
-        call_id = message.tool_id or f"call-{len(self._calls) + 1}"
-        self._start(call_id, message.tool_name or translate.name_of(call_id), message.parameters)
-
-    def _start(self, call_id: str, name: str, input: Any, *, synthesized: bool = False) -> None:
-        self._calls[call_id] = Call(name, input)
-        started = toolnames.tool_started(call_id, name, input)
-        started.synthesized = synthesized
-        self.ledger.put(started)
-        if name == SUBAGENT_TOOL:
-            self.ledger.put(subagent_started(call_id, input))
+        self._break_off()
+        call_id = message.tool_id or self._new_call_id()
+        self._calls[call_id] = self._start(call_id, message.tool_name, message.parameters)
 
     def _tool_result(self, message: m.ToolResult) -> None:
-        self._begin()
-        self._hush()
-        if message.tool_id not in self._calls:
-            self._start(message.tool_id, translate.name_of(message.tool_id), None, synthesized=True)
-        self._end(message.tool_id, message, message.output)
+        self._break_off()
+        call_id = message.tool_id
+        call = self._calls.pop(call_id, None)
+        if call is None:
+            late = self.ledger.tool_known(call_id)
+            call = _ENDED if late else self._start(call_id, None, None, synthesized=True)
+        self._end(call_id, call, message, message.output)
 
     def _tool_call(self, message: m.ToolCall) -> None:
         """Take in a call with its result in one event, of older versions."""
-        self._begin()
-        self._hush()
-        call_id, name, input = translate.call_of(message)
-        call_id = call_id or f"call-{len(self._calls) + 1}"
-        self._start(call_id, name or translate.name_of(call_id), input)
-        self._end(call_id, message, message.output if message.output is not None else message.result)
+        self._break_off()
+        named, name, input = translate.call_of(message)
+        call_id = named or self._new_call_id()
+        call = self._start(call_id, name, input)
+        self._end(call_id, call, message, message.output if message.output is not None else message.result)
 
-    def _end(self, call_id: str, result: m.ToolResult | m.ToolCall, output: Any) -> None:
-        call = self._calls[call_id]
+    def _new_call_id(self) -> str:
+        return f"call-{self._calls_begun + 1}"
+
+    def _start(self, call_id: str, name: str | None, input: Any, *, synthesized: bool = False) -> Call:
+        if not name:
+            name = translate.name_of(call_id)
+        started = toolnames.tool_started(call_id, name, input)
+        if synthesized:
+            started.synthesized = True
+        self._calls_begun += 1
+        self.ledger.put(started)
+        if name == SUBAGENT_TOOL:
+            self.ledger.put(subagent_started(call_id, input))
+        return Call(name, started.kind, input)
+
+    def _end(self, call_id: str, call: Call, result: m.ToolResult | m.ToolCall, output: Any) -> None:
         self._last_text = None  # what was said before a tool is no final answer
-        ended = translate.tool_ended(call_id, call.name, result, output)
+        ended = translate.tool_ended(call_id, call.kind, result, output)
+        if call.kind in _TELLING:
+            self._tell(call_id, call, ended)
+        self.ledger.put(ended)
+
+    def _tell(self, call_id: str, call: Call, ended: ev.ToolEnded) -> None:
+        """Put what came of an open call beside its output."""
+        if not self.ledger.tool_open(call_id):
+            return
         done = ended.status == "completed"
-        if self.ledger.tool_open(call_id):
-            change = translate.change_of(call_id, call.name, call.input, failed=not done)
+        if call.kind == "edit":
+            change = translate.change_of(call_id, call.input, failed=not done)
             if change is not None:
                 self.ledger.put(change)
-            if done and call.name in PLAN_TOOLS:
-                self.ledger.put(ev.PlanUpdated(entries=plan_entries(call.input)))
-            if call.name == SUBAGENT_TOOL:
-                said = ended.output or (ended.error.message if ended.error is not None else None)
-                self.ledger.put(ev.SubagentEnded(call_id=call_id, status=ended.status, summary=said))
-        self.ledger.put(ended)
-        call.input = None  # which may be a whole file; its name is all that a second result would need
+        elif done and call.name in PLAN_TOOLS:
+            self.ledger.put(ev.PlanUpdated(entries=plan_entries(call.input)))
+        elif call.name == SUBAGENT_TOOL:
+            said = ended.output or (ended.error.message if ended.error is not None else None)
+            self.ledger.put(ev.SubagentEnded(call_id=call_id, status=ended.status, summary=said))
 
     _HANDLERS: ClassVar[dict[type[m.Native], Callable[[Any, Any], None]]] = {
         m.Init: _init,

@@ -29,28 +29,37 @@ def name_of(call_id: str) -> str:
     return match["name"] if match is not None else "unknown"
 
 
-def tool_ended(call_id: str, name: str, result: m.ToolResult | m.ToolCall, output: Any) -> ev.ToolEnded:
+_TOOL_STATUS: Final[dict[str | None, ev.ToolStatus]] = {
+    None: "completed",
+    "success": "completed",
+    "cancelled": "cancelled",
+    "canceled": "cancelled",
+}
+"""Any other word means that it failed."""
+
+
+def tool_ended(
+    call_id: str, kind: ev.ToolKind, result: m.ToolResult | m.ToolCall, output: Any
+) -> ev.ToolEnded:
     """The end of a call. A shell command that failed has status `success` all the same; its output has the
     exit code (capture tool_errors)."""
-    error = error_info(result.error)
     text = output if isinstance(output, str) else None
-    status: ev.ToolStatus = "completed" if result.status in (None, "success") else "failed"
-    if error is not None and error.code in _DECLINED:
-        status = "declined"
-    elif result.status in ("cancelled", "canceled"):
-        status = "cancelled"
-    elif result.status is None and error is not None:
-        status = "failed"
-    code = _EXIT.fullmatch(text) if text is not None and toolnames.kind_of(name) == "execute" else None
-    return ev.ToolEnded(
+    ended = ev.ToolEnded(
         call_id=call_id,
-        status=status,
+        status=_TOOL_STATUS.get(result.status, "failed"),
         output=text,
         structured=None if text is not None else output,
-        error=error,
-        exit_code=int(code[1]) if code is not None else None,
-        ext={"gemini.error": result.error} if result.error is not None else {},
     )
+    if result.error is not None:
+        ended.ext = {"gemini.error": result.error}
+        ended.error = error_info(result.error)
+    if ended.error is not None and ended.error.code in _DECLINED:
+        ended.status = "declined"
+    elif ended.error is not None and result.status is None:
+        ended.status = "failed"
+    if kind == "execute" and text is not None and (code := _EXIT.fullmatch(text)) is not None:
+        ended.exit_code = int(code[1])
+    return ended
 
 
 def call_of(message: m.ToolCall) -> tuple[str | None, str | None, Any]:
@@ -62,10 +71,10 @@ def call_of(message: m.ToolCall) -> tuple[str | None, str | None, Any]:
     return call_id, name, next((input for input in inputs if input is not None), None)
 
 
-def change_of(call_id: str, name: str, input: Any, *, failed: bool) -> ev.FileChanged | None:
+def change_of(call_id: str, input: Any, *, failed: bool) -> ev.FileChanged | None:
     """The change that an edit's input asks for: results do not have one. Whether a written file is new is in
     the session file alone (see the report enrich)."""
-    found = toolnames.locations_of(input) if toolnames.kind_of(name) == "edit" else []
+    found = toolnames.locations_of(input)
     if not found:
         return None
     path, old, new = found[0].path, fields.text(input, "old_string"), fields.text(input, "new_string")
