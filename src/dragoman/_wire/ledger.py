@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field
-from msgspec.structs import asdict
 
 from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
@@ -932,10 +931,5 @@ _AGENT_FACTS = tuple(
 
 
 def _facts_of(event: Event, names: Iterable[str]) -> dict[str, Any]:
-    """Those of its fields that say something."""
-    values = asdict(event)
-    return {
-        name: value
-        for name in names
-        if (value := values[name]) is not None and (value or not isinstance(value, (list, dict)))
-    }
+    """Those of its fields that say something: not None, and no empty list or object."""
+    return {name: value for name in names if (value := getattr(event, name)) or type(value) is str}
