@@ -82,7 +82,8 @@ class Line(Struct, gc=False):
 
 _decode: Final = msgspec.json.Decoder(Line).decode
 _decode_plain: Final = msgspec.json.Decoder().decode
-_REFUSALS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+REFUSALS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What a decoder raises for a line that it does not take."""
 
 
 class Peer:
@@ -134,7 +135,7 @@ class Peer:
                 params = _decoder(wanted).decode(said.params or b"{}")
                 return [Notification(method, params, said.emittedAtMs)]
             return [self._answered(_meaning(said, line))]
-        except _REFUSALS:
+        except REFUSALS:
             return self._receive_tolerant(line)
 
     def _receive_tolerant(self, line: bytes) -> list[Incoming]:
@@ -152,7 +153,7 @@ class Peer:
         """What a line of our own says; its requests are in flight from now on."""
         try:
             found = [_meaning(_decode(line), line)]
-        except _REFUSALS:
+        except REFUSALS:
             found = [classify(repaired(item)) for item in _items(parse(line))]
         for item in found:
             if isinstance(item, Request):

@@ -17,7 +17,10 @@ from dragoman._wire import fields
 
 def ext(**values: Any) -> dict[str, Any]:
     """An event's `ext` of native values, those that are not empty, each as `codex.<name>`."""
-    return {f"codex.{name}": value for name, value in values.items() if value not in (None, [], {})}
+    return {f"codex.{name}": value for name, value in values.items() if value not in _EMPTY}
+
+
+_EMPTY: Final[tuple[Any, ...]] = (None, [], {})
 
 
 # --- notifications -----------------------------------------------------------------------------------------
@@ -30,9 +33,8 @@ def status(params: m.StatusNews) -> list[Event]:
     given = params.status or {}
     kind, flags = given.get("type"), given.get("activeFlags")
     if kind == "active":
-        return [
-            ev.SessionStatus(status="requires_action" if flags else "running", ext=ext(activeFlags=flags))
-        ]
+        told = {} if flags in _EMPTY else {"codex.activeFlags": flags}
+        return [ev.SessionStatus(status="requires_action" if flags else "running", ext=told)]
     return [ev.SessionStatus(status=_STATUS.get(str(kind), str(kind)))]
 
 
@@ -118,12 +120,15 @@ def rate_limit(params: m.LimitsNews) -> list[Event]:
     """The event for `rateLimits`, none if it is empty: one comes with every answer of the model, mostly with
     nothing in it (all captures)."""
     given = params.rateLimits or {}
+    said = [*map(given.get, _LIMITS_TOLD)]
+    if said == _NO_LIMIT:
+        return []
     windows = [
         {"name": name, **window}
-        for name in ("primary", "secondary", "individualLimit")
-        if isinstance(window := given.get(name), dict)
+        for name, window in zip(_WINDOWS, said, strict=False)
+        if isinstance(window, dict)
     ]
-    reached, plan, credits = (given.get(key) for key in ("rateLimitReachedType", "planType", "credits"))
+    reached, plan, credits = said[len(_WINDOWS) :]
     if not windows and reached is None and plan is None and credits is None:
         return []
     resets = [window["resetsAt"] for window in windows if isinstance(window.get("resetsAt"), (int, float))]
@@ -136,6 +141,11 @@ def rate_limit(params: m.LimitsNews) -> list[Event]:
             plan=plan if isinstance(plan, str) else None,
         )
     ]
+
+
+_WINDOWS: Final = ("primary", "secondary", "individualLimit")
+_LIMITS_TOLD: Final = (*_WINDOWS, "rateLimitReachedType", "planType", "credits")
+_NO_LIMIT: Final = [None] * len(_LIMITS_TOLD)
 
 
 def auth(params: m.AuthNews) -> list[Event]:
@@ -331,20 +341,8 @@ def outcome_of(turn: i.Turn) -> ev.TurnOutcome:
 
 
 def usage_of(native: Any) -> Usage | None:
-    if not isinstance(native, dict):
-        return None
-    fresh, read, written, out, thought, total = (
-        count if type(count := native.get(key)) is int else None for key in _COUNTS
-    )
-    usage = Usage(
-        input_tokens=fresh,
-        cache_read_tokens=read,
-        cache_write_tokens=written,
-        output_tokens=out,
-        reasoning_tokens=thought,
-        total_tokens=total,
-    )
-    return usage if usage else None
+    """The counts in a usage object; None if it has none."""
+    return v.usage_of(native, _COUNTS)
 
 
 _COUNTS: Final = (

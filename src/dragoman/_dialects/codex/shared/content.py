@@ -60,10 +60,12 @@ def only_text(native: Any) -> str | None:
     return text if type(text) is str and text.isascii() else None
 
 
-def user_message(native: Any) -> ev.Message:
+def user_message(native: Any, message_id: str | None = None) -> ev.Message:
     """A user's input as a message; one without any text has blocks alone."""
     text, blocks = read(native)
-    return ev.Message(role="user", text=text or (None if blocks else ""), blocks=blocks)
+    return ev.Message(
+        role="user", text=text or (None if blocks else ""), blocks=blocks, message_id=message_id
+    )
 
 
 def joined_text(native: Any) -> str:
