@@ -134,8 +134,11 @@ class CodexApp(Machine):
         if note is not None and note.id is None:
             self._hear(note.method, note.params, note.emittedAtMs)
         elif line.startswith(b"{"):
-            for message in self.read(line):
-                self.take(message)
+            for message in self._peer.receive(line):
+                if type(message) is jsonrpc.Response:
+                    self._on_answer(message)
+                else:
+                    self.take(message)
         else:
             super().on_out(line)
         commands = self._commands
@@ -276,7 +279,7 @@ class CodexApp(Machine):
         """Codex's answer to something we asked; what it is the answer to, if that was not heard, it shows."""
         sent: Sent | None = response.context
         method = response.method
-        result = fields.as_mapping(response.result)
+        result: dict[str, Any] = response.result if isinstance(response.result, dict) else {}
         thread = sent.thread if sent is not None else None
         if thread is not None:
             self.ledger.name_session(thread.session)
