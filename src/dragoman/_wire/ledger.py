@@ -651,7 +651,8 @@ class Ledger:
                 )
             )
             return
-        book.tools[key] = Tool(event.parent, paths=[location.path for location in event.locations])
+        places = event.locations
+        book.tools[key] = Tool(event.parent, paths=[place.path for place in places] if places else [])
         self._emit(event)
 
     def _begin_unannounced(self, book: Book, event: ev.ToolUpdated | ev.ToolEnded) -> None:
@@ -677,8 +678,9 @@ class Ledger:
 
     def _tool_ended(self, event: ev.ToolEnded) -> None:
         book, key = self._books[event.session], (event.call_id, event.replay)
-        self._begin_unannounced(book, event)
-        if book.has_ended(key):
+        if key not in book.tools and not book.has_ended(key):
+            self._begin_unannounced(book, event)
+        if key not in book.tools:
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
