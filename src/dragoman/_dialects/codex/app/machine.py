@@ -134,7 +134,7 @@ class CodexApp(Machine):
         if note is not None and note.id is None:
             self._hear(note.method, note.params, note.emittedAtMs)
         elif line.startswith(b"{"):
-            for message in self._peer.receive(line):
+            for message in self.read(line):
                 if type(message) is jsonrpc.Response:
                     self._on_answer(message)
                 else:

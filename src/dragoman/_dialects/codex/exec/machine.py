@@ -58,8 +58,14 @@ class CodexExec(Machine):
         return (m.read(line),)
 
     def on_out(self, line: bytes) -> None:
-        """A line of a known type goes to its handler at once; what is blank, strange or no JSON, the general way."""
-        message = m.read(line)
+        """A line of a known type is decoded at once and goes to its handler; what is blank, strange or no JSON, the general
+        way."""
+        try:
+            message: Any = m.decode(line)
+        except m.REFUSALS:
+            message = None
+        if message is None or message.method:
+            message = m.read(line)
         handler = self._HANDLERS.get(type(message))
         if handler is None:
             super().on_out(line)
@@ -181,6 +187,7 @@ class CodexExec(Machine):
             turns.text = message.text or ""
 
     def _tool(self, item: m.Item, phase: m.Phase) -> None:
+        """Begin a tool in a turn; it may end after it, like a command that ran on (capture exec_sigint_in_command)."""
         turns, known = self._core.turns, False
         if phase == "started":
             turns.put(translate.tool_started(item))
@@ -193,8 +200,8 @@ class CodexExec(Machine):
         elif phase == "completed":
             if known and item.type == "web_search":
                 started = translate.tool_started(item)
-                turns.late(ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input))
-            turns.late(translate.tool_ended(item))
+                self.ledger.put(ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input))
+            self.ledger.put(translate.tool_ended(item))
             self._outputs.pop(item.id, None)
         if item.type == "collab_tool_call":
             self._agents.on_call(item.id, item.tool or "", msgspec.to_builtins(item))
@@ -202,20 +209,20 @@ class CodexExec(Machine):
     def _progress(self, item: m.Item) -> None:
         """Put the new part of `aggregated_output`, which a command repeats whole as it grows; other tools
         have none."""
-        turns, output = self._core.turns, item.aggregated_output
+        output = item.aggregated_output
         if output is None:
             started = translate.tool_started(item)
             result = item.result if item.type == "mcp_tool_call" else None
-            turns.late(
+            self.ledger.put(
                 ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input, structured=result)
             )
             return
         said = self._outputs.get(item.id, "")
         self._outputs[item.id] = output
         if output.startswith(said):
-            turns.late(ev.Delta(kind="tool_output", text=output[len(said) :], call_id=item.id))
+            self.ledger.put(ev.Delta(kind="tool_output", text=output[len(said) :], call_id=item.id))
         else:
-            turns.late(ev.ToolUpdated(call_id=item.id, output=repaired_text(output)))
+            self.ledger.put(ev.ToolUpdated(call_id=item.id, output=repaired_text(output)))
 
     def _change(self, item: m.Item, phase: m.Phase) -> None:
         turns = self._core.turns
@@ -225,9 +232,9 @@ class CodexExec(Machine):
         elif not self.ledger.tool_known(item.id):
             self._core.begin_tool(translate.patch_started(item, changes))
         for change in changes:
-            turns.late(change)
+            self.ledger.put(change)
         if phase == "completed":
-            turns.late(translate.tool_ended(item))
+            self.ledger.put(translate.tool_ended(item))
 
     def _plan(self, item: m.Item, phase: m.Phase) -> None:
         self._core.turns.put(translate.plan(item, phase))
@@ -236,7 +243,7 @@ class CodexExec(Machine):
         if item.id not in self.ledger.requests:
             self._core.turns.put(translate.question(item))
         if phase == "completed":
-            self._core.turns.late(translate.answer(item))
+            self.ledger.put(translate.answer(item))
 
     def _warning(self, item: m.Item, phase: m.Phase) -> None:
         """Warnings and deprecations; some come before the turn (capture exec_unknown_model)."""

@@ -146,6 +146,10 @@ def choose(header: Header) -> type[Message] | None:
 
 _READER: Reader[Header, Message] = Reader(Header, choose)
 _TYPED: msgspec.json.Decoder[Message] = msgspec.json.Decoder(_Typed)
+decode = _TYPED.decode
+"""The message on a line with a type, as `read` gives it; it raises REFUSALS for what it does not take, and takes an old
+event for what its type says."""
+REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def read(line: bytes) -> Message | Unknown | Invalid:
@@ -155,7 +159,7 @@ def read(line: bytes) -> Message | Unknown | Invalid:
         message = _TYPED.decode(line)
         if not message.method:
             return message
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except REFUSALS:
         pass
     return _READER.read(line)
 

@@ -79,8 +79,10 @@ class Turns:
             ledger.put(ev.TurnStarted(synthesized=True))
 
     def put(self, event: Event) -> None:
-        self.go_on()
-        self._ledger.put(event)
+        ledger = self._ledger
+        if self._expected is not None or ledger.current not in ledger.open_turns:
+            self.go_on()
+        ledger.put(event)
 
     def late(self, event: Event) -> None:
         """Put an event that may come after the turn, like the end of a command that ran on (capture
