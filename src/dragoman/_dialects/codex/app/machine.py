@@ -212,7 +212,7 @@ class CodexApp(Machine):
         """The thread of a notification: by `threadId`, else the main one; None before there is one."""
         id = fields.text(params.thread, "id") if type(params) is m.ThreadNews else params.threadId
         if id is None:
-            return self._threads.find(self._threads.main) if self._threads.main is not None else None
+            return self._threads.known.get(self._threads.main)
         return self._enter(id)
 
     def _enter(self, id: str) -> Thread:
@@ -286,9 +286,9 @@ class CodexApp(Machine):
         self.ledger.native_type = method or "response"
         if is_rewinding(response):
             self._on_rewinding(response)
-        elif method == INITIALIZE or (method is None and {"userAgent", "codexHome"} <= result.keys()):
+        elif method == INITIALIZE or (method is None and "userAgent" in result and "codexHome" in result):
             self._on_initialized(response, result)
-        elif method in _OPENINGS or (method is None and {"thread", "approvalPolicy"} <= result.keys()):
+        elif method in _OPENINGS or (method is None and "thread" in result and "approvalPolicy" in result):
             self._on_opened(response, method or "thread/start", result)
         elif method == "turn/start" or method == "review/start":
             self._on_turn_answer(sent, response, result)

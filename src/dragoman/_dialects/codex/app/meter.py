@@ -10,7 +10,6 @@ from typing import Any
 from dragoman._dialects.codex.app.translate import usage_of
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage, added, since
-from dragoman._wire import fields
 
 
 class Meter:
@@ -27,7 +26,8 @@ class Meter:
     def update(self, native: dict[str, Any], model: str | None, *, in_turn: bool) -> list[ev.UsageUpdated]:
         """The events for a `tokenUsage`."""
         total, last = usage_of(native.get("total")), usage_of(native.get("last"))
-        return self.count(total, last, fields.integer(native, "modelContextWindow"), model, in_turn=in_turn)
+        window = native.get("modelContextWindow")
+        return self.count(total, last, window if type(window) is int else None, model, in_turn=in_turn)
 
     def count(
         self,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from dragoman._dialects.codex.app import items as i
@@ -255,12 +256,12 @@ def session_facts(answer: dict[str, Any]) -> ev.SessionStarted:
     thread = fields.mapping(answer, "thread")
     effort = answer.get("reasoningEffort") or thread.get("reasoningEffort")
     return ev.SessionStarted(
-        model=fields.text(answer, "model") or fields.text(thread, "model"),
-        effort=effort if isinstance(effort, str) else None,
-        cwd=fields.text(answer, "cwd") or fields.text(thread, "cwd"),
+        model=_text(answer.get("model")) or _text(thread.get("model")),
+        effort=_text(effort),
+        cwd=_text(answer.get("cwd")) or _text(thread.get("cwd")),
         permission_mode=_policy(answer.get("approvalPolicy")),
-        cli_version=fields.text(thread, "cliVersion"),
-        title=fields.text(thread, "name"),
+        cli_version=_text(thread.get("cliVersion")),
+        title=_text(thread.get("name")),
         ext=ext(
             effortLevel=effort,
             sandbox=answer.get("sandbox"),
@@ -268,6 +269,10 @@ def session_facts(answer: dict[str, Any]) -> ev.SessionStarted:
             path=thread.get("path"),
         ),
     )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def settings_facts(settings: dict[str, Any]) -> ev.SessionStarted:
@@ -280,9 +285,7 @@ def settings_facts(settings: dict[str, Any]) -> ev.SessionStarted:
 
 
 def _policy(policy: Any) -> str | None:
-    return (
-        next(iter(policy), None) if isinstance(policy, dict) else policy if isinstance(policy, str) else None
-    )
+    return next(iter(policy), None) if isinstance(policy, dict) else _text(policy)
 
 
 def servers_of(native: list[Any]) -> list[ev.McpServer]:
@@ -340,11 +343,6 @@ def outcome_of(turn: i.Turn) -> ev.TurnOutcome:
     return "truncated"
 
 
-def usage_of(native: Any) -> Usage | None:
-    """The counts in a usage object; None if it has none."""
-    return v.usage_of(native, _COUNTS)
-
-
 _COUNTS: Final = (
     "inputTokens",
     "cachedInputTokens",
@@ -353,3 +351,7 @@ _COUNTS: Final = (
     "reasoningOutputTokens",
     "totalTokens",
 )
+"""What app-server calls the counts, in the order of Usage."""
+
+usage_of: Final[Callable[[Any], Usage | None]] = partial(v.usage_of, names=_COUNTS)
+"""The counts in a usage object; None if it has none."""
