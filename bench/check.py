@@ -43,8 +43,8 @@ CEILINGS = (
     Ceiling("acp captures", "acp", lambda: material.captured("acp"), 38, 1.04, 2.1),
     Ceiling("acp chunks", "acp", lambda: material.acp_chunks(SOME), 12, 1, 1.1),
     Ceiling("acp diffs", "acp", lambda: material.acp_diffs(SOME), 73, 1, 3),
-    Ceiling("codex exec captures", "codex_exec", lambda: material.captured("codex_exec"), 24.2, 1, 2),
-    Ceiling("codex app captures", "codex_app", lambda: material.captured("codex_app"), 26, 1.87, 2.2),
+    Ceiling("codex exec captures", "codex_exec", lambda: material.captured("codex_exec"), 15.2, 1, 1.5),
+    Ceiling("codex app captures", "codex_app", lambda: material.captured("codex_app"), 14.3, 1.04, 1.5),
     Ceiling("gemini captures", "gemini_stream", lambda: material.captured("gemini_stream"), 19.1, 1.04, 2.3),
 )
 REDACTION = 23.2

@@ -2,11 +2,13 @@
 come of them."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+import msgspec
 import pytest
 
+from dragoman._dialects.codex.app import messages as codex_app
 from dragoman._model.frames import Frame
 from tests.generated_lines import Line, runs
 from tests.interpreted import interpreted
@@ -85,3 +87,88 @@ def framed(run: list[Line], variant: Variant = bytes) -> list[Frame]:
 def test_other_words(dialect: str, variant: str) -> None:
     for run in runs(dialect):
         assert interpreted(dialect, framed(run, VARIANTS[variant])) == interpreted(dialect, framed(run))
+
+
+# --- notifications of Codex, which are decoded at once -------------------------------------------------------------
+
+ODD: Final = (5, 5.0, 2**70, True, None, "x", [], [1], {}, {"type": "?"}, "a\ud83d", "\ude00")
+
+
+def _ended(more: str) -> Variant:
+    """Every line with something more at its end."""
+    return lambda line: line.rstrip()[:-1] + f",{more}}}".encode()
+
+
+def _changed(place: int, odd: Any, inner: bool) -> Variant:
+    """Another value for one of the params, or for a field of what is the first object in them."""
+
+    def change(line: bytes) -> bytes:
+        value = json.loads(line)
+        changed = value.get("params")
+        if inner and isinstance(changed, dict):
+            changed = next((item for item in changed.values() if isinstance(item, dict)), None)
+        if not isinstance(changed, dict) or not changed:
+            return line
+        changed[sorted(changed)[place % len(changed)]] = odd
+        return json.dumps(value, separators=(",", ":")).encode()
+
+    return change
+
+
+def _without_params(line: bytes) -> bytes:
+    value = json.loads(line)
+    value.pop("params", None)
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def mutations() -> Iterator[Variant]:
+    yield bytes
+    yield _without_params
+    for more in (
+        '"more":{"a":[1]}',
+        '"more":NaN',
+        '"more":"\\ud83d"',
+        '"emittedAtMs":"soon"',
+        '"emittedAtMs":null',
+    ):
+        yield _ended(more)
+    for key in ("id", "method", "params", "result"):
+        for odd in (
+            "null",
+            "true",
+            "7",
+            '"turn/started"',
+            "[]",
+            "{}",
+            '{"threadId":"t","item":{"type":"plan"}}',
+        ):
+            yield _ended(f'"{key}":{odd}')
+    for odd in ODD:
+        for place in range(4):
+            yield _changed(place, odd, inner=False)
+            yield _changed(place, odd, inner=True)
+
+
+class Refuses:
+    """A decoder that takes nothing."""
+
+    def decode(self, line: bytes) -> Any:
+        raise msgspec.ValidationError("refused")
+
+
+def test_notifications_decoded_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they make, the general way makes of them too, whatever else is in them."""
+    for mutation in mutations():
+        for run in runs("codex_app")[::9]:
+            frames = framed(run, mutation)
+            at_once = interpreted("codex_app", frames)
+            with monkeypatch.context() as patch:
+                patch.setattr(codex_app, "NOTES", Refuses())
+                assert interpreted("codex_app", frames) == at_once
+
+
+def test_captured_notifications_are_decoded_at_once() -> None:
+    for run in runs("codex_app"):
+        for direction, line in run:
+            if direction == "out" and (value := json.loads(line)).get("method") in codex_app.NOTIFICATIONS:
+                assert codex_app.NOTES.decode(line).method == value["method"]

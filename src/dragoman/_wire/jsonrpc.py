@@ -80,9 +80,11 @@ class Line(Struct, gc=False):
     emittedAtMs: int | None = None
 
 
+_IDS: Final = frozenset((int, str))
 _decode: Final = msgspec.json.Decoder(Line).decode
 _decode_plain: Final = msgspec.json.Decoder().decode
-_REFUSALS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+REFUSALS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What a decoder raises for a line that it does not take."""
 
 
 class Peer:
@@ -129,12 +131,15 @@ class Peer:
         """
         try:
             said = _decode(line)
-            method = said.method
-            if said.id is None and type(method) is str and (wanted := self._types.get(method)) is not None:
+            id, method = said.id, said.method
+            if method is None and said.result is not UNSET and said.error is UNSET and type(id) in _IDS:
+                if not _may_be_deep(line):
+                    return [self._answer(id, said.result, None)]
+            elif id is None and type(method) is str and (wanted := self._types.get(method)) is not None:
                 params = _decoder(wanted).decode(said.params or b"{}")
                 return [Notification(method, params, said.emittedAtMs)]
             return [self._answered(_meaning(said, line))]
-        except _REFUSALS:
+        except REFUSALS:
             return self._receive_tolerant(line)
 
     def _receive_tolerant(self, line: bytes) -> list[Incoming]:
@@ -152,7 +157,7 @@ class Peer:
         """What a line of our own says; its requests are in flight from now on."""
         try:
             found = [_meaning(_decode(line), line)]
-        except _REFUSALS:
+        except REFUSALS:
             found = [classify(repaired(item)) for item in _items(parse(line))]
         for item in found:
             if isinstance(item, Request):
@@ -162,10 +167,14 @@ class Peer:
     def _answered(self, found: Incoming) -> Incoming:
         """An answer, with what it answers; anything else as it is."""
         if isinstance(found, Response) and found.id is not None:
-            call = self.in_flight.pop(found.id, None)
-            if call is not None:
-                return Response(found.id, call.method, call.params, call.context, found.result, found.error)
+            return self._answer(found.id, found.result, found.error)
         return found
+
+    def _answer(self, id: Id, result: Any, error: RpcError | None) -> Response:
+        call = self.in_flight.pop(id, None)
+        if call is None:
+            return Response(id, None, None, None, result, error)
+        return Response(id, call.method, call.params, call.context, result, error)
 
 
 @cache
@@ -182,9 +191,14 @@ def _items(value: Any) -> list[Any]:
 def _meaning(said: Line, line: bytes) -> Incoming:
     """What kind of message the fields of a line make."""
     params, result, error = _decode_plain(said.params) if said.params else None, said.result, said.error
-    if line.count(b"{") + line.count(b"[") > MAX_DEPTH:  # else nothing can lie that deep
+    if _may_be_deep(line):
         params, result, error = (bounded(part, MAX_DEPTH - 1) for part in (params, result, error))
     return _classified(said.id, said.method, params, result, error)
+
+
+def _may_be_deep(line: bytes) -> bool:
+    """Whether something can lie deeper than MAX_DEPTH."""
+    return line.count(b"{") + line.count(b"[") > MAX_DEPTH
 
 
 def classify(value: Any) -> Incoming:

@@ -216,17 +216,23 @@ class Growing:
 
     def finish(self, message: Message) -> None:
         """Put the complete text, after a last delta with what no delta had yet."""
+        text = message.text or ""
+        message.text = text if text.isascii() else repaired_text(text)
+        if self._put_texts:  # most texts come whole and only once
+            self._put_rest(message, message.text)
+        self._put(message)
+
+    def _put_rest(self, message: Message, text: str) -> None:
+        """Put what the deltas of this message lack."""
         key = (message.message_id, message.block)
         told = self._told(self._put_texts.pop(key, None))
         self._halves.drop(key)
-        message.text = repaired_text(message.text or "")
         kind: DeltaKind = "thinking" if message.kind == "thinking" else "text"
-        if told is not None and not message.text.startswith(told):
+        if told is not None and not text.startswith(told):
             self._give_up(told, message.message_id, message.block, kind)
-        elif told is not None and message.text != told:
-            rest = message.text[len(told) :]
+        elif told is not None and text != told:
+            rest = text[len(told) :]
             self._put(Delta(kind=kind, text=rest, message_id=message.message_id, block=message.block))
-        self._put(message)
 
     @staticmethod
     def _told(deltas: list[str] | None) -> str | None:
@@ -234,8 +240,9 @@ class Growing:
 
     def forget(self) -> None:
         """The turn is over; texts that were not finished were closed with it."""
-        self._put_texts.clear()
-        self._halves = Halves()
+        if self._put_texts:  # without texts there are no halves of their characters
+            self._put_texts.clear()
+            self._halves = Halves()
 
     def _give_up(self, told: str, message_id: str | None, block: int | None, kind: DeltaKind) -> None:
         """Close a text as it stands, because another one follows under its id and replaces it (the example of

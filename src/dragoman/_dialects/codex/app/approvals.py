@@ -2,6 +2,7 @@
 show, the answers we send and the answers we see."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from msgspec import Struct
@@ -55,10 +56,9 @@ def _command(params: dict[str, Any]) -> list[Choice]:
 def _decision(decision: Any, *, offered: bool) -> Choice:
     """The choice that a native decision is. An amendment is a permanent grant, written to disk: it is chosen
     by its own id alone."""
-    result = {"decision": decision}
     if isinstance(decision, str):
-        kind, name = _DECISIONS.get(decision, ("reject_once", decision))
-        return Choice(id=decision, kind=kind, name=name, result=result, offered=offered)
+        return _word(decision, offered)
+    result = {"decision": decision}
     key = next(iter(fields.as_mapping(decision)), "")
     amendment = fields.mapping(decision, key)
     if key == _NETWORK:
@@ -71,6 +71,13 @@ def _decision(decision: Any, *, offered: bool) -> Choice:
     return Choice(
         id=key, kind="allow_always", name=f"Always allow commands that start with: {prefix}", result=result
     )
+
+
+@lru_cache(maxsize=64)
+def _word(decision: str, offered: bool) -> Choice:
+    """There are four of them, and they are asked for with every command."""
+    kind, name = _DECISIONS.get(decision, ("reject_once", decision))
+    return Choice(id=decision, kind=kind, name=name, result={"decision": decision}, offered=offered)
 
 
 def _file_change(params: dict[str, Any]) -> list[Choice]:

@@ -19,9 +19,9 @@ class Commands:
         self._ledger = ledger
         self._threads = threads
         self._peer = peer
-        self._until_open: list[c.Command] = []
+        self.until_open: list[c.Command] = []
         """Said before there was a thread."""
-        self._until_turn: list[c.Steer | c.Interrupt] = []
+        self.until_turn: list[c.Steer | c.Interrupt] = []
         """Said before Codex had named the turn that they are for."""
 
     def lines(self, command: c.Command) -> list[bytes]:
@@ -34,7 +34,7 @@ class Commands:
         if isinstance(command, c.StoredSession):
             return [self._peer.request(*wording.about_stored(command), id=command.id)]
         if self._threads.main is None and command.session is None and not isinstance(command, c.Steer):
-            self._until_open.append(command)
+            self.until_open.append(command)
             return []
         thread = self._addressed(command)
         if isinstance(command, c.Steer):
@@ -106,7 +106,7 @@ class Commands:
             raise UsageError("no turn is open that could be steered")
         said = wording.input_of(command.text, command.blocks)
         if thread.turn_id is None:
-            self._until_turn.append(command)
+            self.until_turn.append(command)
             return []
         return [self._request("turn/steer", command, thread, expectedTurnId=thread.turn_id, input=said)]
 
@@ -124,22 +124,17 @@ class Commands:
         if not lines and not unnamed:
             raise UsageError("no turn is open that could be interrupted")
         for thread in unnamed:
-            self._until_turn.append(c.Interrupt(id=None if lines else command.id, session=thread.id))
+            self.until_turn.append(c.Interrupt(id=None if lines else command.id, session=thread.id))
         return lines
-
-    @property
-    def waits(self) -> bool:
-        """Whether some command waits for a thread or for a turn's id."""
-        return bool(self._until_turn or self._until_open)
 
     def due(self) -> list[bytes]:
         """The lines of commands that waited for a thread or for a turn's id. One that makes no sense any more
         ends with an error."""
         waiting: list[c.Command] = []
-        if self._until_turn:
-            waiting, self._until_turn = [*self._until_turn], []
-        if self._until_open and self._threads.main is not None:
-            waiting, self._until_open = [*waiting, *self._until_open], []
+        if self.until_turn:
+            waiting, self.until_turn = [*self.until_turn], []
+        if self.until_open and self._threads.main is not None:
+            waiting, self.until_open = [*waiting, *self.until_open], []
         lines = []
         for command in waiting:
             try:

@@ -66,13 +66,13 @@ class Conversation:
         message = user_message(native.get("input"))
         message.message_id = fields.text(native, "clientUserMessageId")
         thread.unechoed.append((message.message_id, message.text))
-        self._threads.put(thread, message)
+        thread.put(message)
 
     def begin(self, thread: Thread, prompt: str | None = None, turn_id: str | None = None) -> None:
         """Begin a turn, unless one is open. The turns of subagents are none of the session's."""
         if not thread.is_subagent and not self._ledger.busy(thread.session):
             thread.begin_turn()
-            self._threads.put(thread, ev.TurnStarted(prompt=prompt, native_turn_id=turn_id))
+            thread.put(ev.TurnStarted(prompt=prompt, native_turn_id=turn_id))
         thread.in_turn(turn_id)
 
     def _turn_started(self, thread: Thread, params: m.TurnNews) -> None:
@@ -82,20 +82,18 @@ class Conversation:
         """Put what the turn has changed, unless it was said before: it is repeated with every item (capture basic)."""
         if params.diff is not None and params.diff != thread.diff:
             thread.diff = params.diff
-            self._threads.put(thread, ev.TurnDiff(diff=params.diff))
+            thread.put(ev.TurnDiff(diff=params.diff))
 
-    def end_turn(self, thread: Thread, turn: i.Turn) -> None:
+    def end_turn(self, thread: Thread, turn: i.Turn, outcome: ev.TurnOutcome) -> None:
         text = thread.answer if thread.answer is not None else _last_answer(turn)
         if thread.is_subagent and thread.session != thread.id:
             self._threads.end_agent(thread, turn.status, text)
             thread.meter.turn_over()
             thread.end_turn()
             return
-        outcome = translate.outcome_of(turn)
         usage = thread.meter.turn_over()
         failed = outcome not in ("completed", "cancelled")
-        self._threads.put(
-            thread,
+        thread.put(
             ev.TurnEnded(
                 outcome=outcome,
                 reason=turn.status,
@@ -114,14 +112,14 @@ class Conversation:
     def fail_turn(self, thread: Thread, error: ev.ErrorInfo) -> None:
         """End a turn whose turn/start was refused."""
         if self._ledger.busy(thread.session):
-            self._threads.put(thread, ev.TurnEnded(outcome="failed", reason="refused", error=error))
+            thread.put(ev.TurnEnded(outcome="failed", reason="refused", error=error))
             thread.end_turn()
 
     def _error(self, thread: Thread, params: m.ErrorNews) -> None:
         for event in translate.error(params):
             if isinstance(event, ev.Retry):
                 event.discards = self._ledger.discard(lambda key: key.parent == thread.parent)
-            self._threads.put(thread, event)
+            thread.put(event)
 
     # --- what is said ------------------------------------------------------------------------------------
 
@@ -129,7 +127,7 @@ class Conversation:
         self._grow(thread, "text", params, None)
 
     def _plan_delta(self, thread: Thread, params: m.DeltaNews) -> None:
-        self._threads.put(thread, ev.Delta(kind="plan", text=params.delta, message_id=params.itemId))
+        thread.put(ev.Delta(kind="plan", text=params.delta, message_id=params.itemId))
 
     def _thinking_delta(self, thread: Thread, params: m.DeltaNews) -> None:
         if params.summaryIndex is not None:
@@ -146,34 +144,31 @@ class Conversation:
             self._ledger.delta(kind, params.delta, params.itemId, block, None, thread.parent)
         else:
             event = ev.Delta(kind=kind, text=params.delta, message_id=params.itemId, block=block)
-            self._threads.put(thread, event)
+            thread.put(event)
 
     def _say(self, thread: Thread, item: Any) -> None:
         for message in speech.messages(item):
-            if isinstance(item, i.UserMessage):
-                self._mark_echo(thread, item, message)
-            elif isinstance(item, i.AgentMessage):
-                thread.keep_answer(item.text, item.phase)
-            self._threads.put(thread, message)
+            thread.put(message)
 
-    def _mark_echo(self, thread: Thread, item: i.UserMessage, message: ev.Message) -> None:
-        """Mark a user's item as an echo of the client's input, or as synthetic: Codex repeats all input, and
+    def _answer(self, thread: Thread, item: i.AgentMessage) -> None:
+        thread.keep_answer(item.text, item.phase)
+        thread.put(speech.answer(item))
+
+    def _input(self, thread: Thread, item: i.UserMessage) -> None:
+        """Put a user's item, marked as an echo of the client's input, or as synthetic: Codex repeats all input, and
         writes some of its own (a review's task, a subagent's orders)."""
-        sent = next(
-            (key for key in thread.unechoed if item.clientId is not None and key[0] == item.clientId), None
-        )
-        sent = sent or next((key for key in thread.unechoed if key[1] == message.text), None)
-        if sent is not None:
+        message = user_message(item.content, item.id)
+        if thread.unechoed and (sent := _echoed(thread, item.clientId, message.text)) is not None:
             thread.unechoed.remove(sent)
             message.echo = True
         else:
             message.synthetic = thread.is_subagent or self._ledger.heard_client
+        thread.put(message)
 
     def _reason(self, thread: Thread, item: i.Reasoning) -> None:
         for part, texts in (("summary", item.summary), ("content", item.content)):
             for index, text in enumerate(texts or []):
-                self._threads.put(
-                    thread,
+                thread.put(
                     ev.Message(
                         role="assistant",
                         kind="thinking",
@@ -191,18 +186,18 @@ class Conversation:
             begin(self, thread, params.item)
 
     def _unknown_started(self, thread: Thread, item: Unknown) -> None:
-        self._threads.put(thread, ev.NativeUnknown(native_type=f"item/started/{item.native_type}"))
+        thread.put(ev.NativeUnknown(native_type=f"item/started/{item.native_type}"))
 
     def _compaction_started(self, thread: Thread, item: i.ContextCompaction) -> None:
         thread.compacting = thread.meter.context
-        self._threads.put(thread, ev.SessionStatus(status="compacting"))
+        thread.put(ev.SessionStatus(status="compacting"))
 
     def _review_started(self, thread: Thread, item: i.EnteredReviewMode) -> None:
-        self._threads.put(thread, ev.SessionStatus(status="review_started", message=item.review))
+        thread.put(ev.SessionStatus(status="review_started", message=item.review))
 
     def _begin_tool(self, thread: Thread, item: Any) -> None:
         thread.calls.add(item.id)
-        self._threads.put(thread, tools.started(item))
+        thread.put(tools.started(item))
         if isinstance(item, i.FileChange):
             self._propose(thread, item.id, item.changes)
         elif isinstance(item, i.McpToolCall):
@@ -214,43 +209,41 @@ class Conversation:
         _ENDS.get(type(params.item), Conversation._say)(self, thread, params.item)
 
     def _unknown_completed(self, thread: Thread, item: Unknown) -> None:
-        self._threads.put(thread, ev.NativeUnknown(native_type=f"item/completed/{item.native_type}"))
+        thread.put(ev.NativeUnknown(native_type=f"item/completed/{item.native_type}"))
 
     def _compaction_completed(self, thread: Thread, item: i.ContextCompaction) -> None:
-        self._threads.put(thread, thread.compaction())
+        thread.put(thread.compaction())
 
     def _review_completed(self, thread: Thread, item: i.ExitedReviewMode) -> None:
-        self._threads.put(thread, ev.SessionStatus(status="review_ended", message=item.review))
+        thread.put(ev.SessionStatus(status="review_ended", message=item.review))
 
     def _end_tool(self, thread: Thread, item: Any) -> None:
         if item.id not in thread.calls:
             self._begin_tool(thread, item)
         ended = tools.ENDS[type(item)](item)
-        self._requests.item_over(thread, item.id, ended.status)
+        if self._ledger.requests:
+            self._requests.item_over(thread, item.id, ended.status)
         if isinstance(item, i.FileChange):
             for change in file_changes(
                 item.changes, item.id, "applied" if ended.status == "completed" else "failed"
             ):
-                self._threads.put(thread, change)
+                thread.put(change)
         elif isinstance(item, i.WebSearch):  # what it looked for is known only now
             started = tools.STARTS[i.WebSearch](item)
-            self._threads.put(
-                thread, ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input)
-            )
+            thread.put(ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input))
         elif isinstance(item, i.CollabAgentToolCall):
             self._read_agent_states(item)
         thread.mcp_calls.pop(item.id, None)
         thread.changes.pop(item.id, None)
-        self._threads.put(thread, ended)
+        thread.put(ended)
 
     def _propose(self, thread: Thread, call_id: str, changes: list[dict[str, Any]] | None) -> None:
         thread.changes[call_id] = changes or []
         for change in file_changes(changes, call_id, "proposed"):
-            self._threads.put(thread, change)
+            thread.put(change)
 
     def _patch_updated(self, thread: Thread, params: m.PatchNews) -> None:
-        self._threads.put(
-            thread,
+        thread.put(
             ev.ToolUpdated(
                 call_id=params.itemId,
                 title=one_line(", ".join(paths(params.changes))) or None,
@@ -261,18 +254,16 @@ class Conversation:
 
     def _output_delta(self, thread: Thread, params: m.DeltaNews) -> None:
         """Put a piece of output. Some may be missing: a command's whole output is in its completion."""
-        self._threads.put(thread, ev.Delta(kind="tool_output", text=params.delta, call_id=params.itemId))
+        thread.put(ev.Delta(kind="tool_output", text=params.delta, call_id=params.itemId))
 
     def _terminal(self, thread: Thread, params: m.TerminalNews) -> None:
         """Put the input typed into a running command; it is empty if the model only looks at its output
         again."""
         typed = {"codex.stdin": params.stdin} if params.stdin else {}
-        self._threads.put(
-            thread, ev.ToolUpdated(call_id=params.itemId, terminal_id=params.processId, ext=typed)
-        )
+        thread.put(ev.ToolUpdated(call_id=params.itemId, terminal_id=params.processId, ext=typed))
 
     def _progress(self, thread: Thread, params: m.ProgressNews) -> None:
-        self._threads.put(thread, ev.ToolUpdated(call_id=params.itemId, output=params.message))
+        thread.put(ev.ToolUpdated(call_id=params.itemId, output=params.message))
 
     # --- subagents ---------------------------------------------------------------------------------------
 
@@ -297,13 +288,13 @@ class Conversation:
         kind = (item.agentPath or "").rsplit("/", 1)[-1] or None
         if item.kind == "started":
             if item.id in thread.calls:
-                self._threads.put(thread, ev.ToolEnded(call_id=item.id, status="completed"))
+                thread.put(ev.ToolEnded(call_id=item.id, status="completed"))
                 return
             thread.calls.add(item.id)
             call = i.CollabAgentToolCall(id=item.id, tool="spawnAgent", model=item.model)
             started = tools.STARTS[i.CollabAgentToolCall](call)
             started.title, started.ext = kind, translate.ext(itemType=item.__struct_config__.tag)
-            self._threads.put(thread, started)
+            thread.put(started)
             self._threads.begin_spawn(thread, item.id, None)
             child = self._threads.get(item.agentThreadId)
             child.model = child.model or item.model
@@ -325,12 +316,21 @@ _BEGINNINGS: Final[dict[type, Callable[[Conversation, Thread, Any], None]]] = {
 _ENDS: Final[dict[type, Callable[[Conversation, Thread, Any], None]]] = {
     **dict.fromkeys(tools.ENDS, Conversation._end_tool),
     Unknown: Conversation._unknown_completed,
+    i.UserMessage: Conversation._input,
+    i.AgentMessage: Conversation._answer,
     i.Reasoning: Conversation._reason,
     i.SubAgentActivity: Conversation._agent_activity,
     i.ContextCompaction: Conversation._compaction_completed,
     i.ExitedReviewMode: Conversation._review_completed,
 }
 """What the end of an item means; any other one is a message, or nothing."""
+
+
+def _echoed(thread: Thread, client_id: str | None, text: str | None) -> tuple[str | None, str | None] | None:
+    """The input that Codex repeats: the one with this id, else the first with this text; None if there is none."""
+    sent = thread.unechoed
+    same_id = next((key for key in sent if client_id is not None and key[0] == client_id), None)
+    return same_id or next((key for key in sent if key[1] == text), None)
 
 
 def _last_answer(turn: i.Turn) -> str | None:
@@ -341,5 +341,13 @@ def _last_answer(turn: i.Turn) -> str | None:
 def _by_model(thread: Thread, usage: Usage | None) -> dict[str, ModelUsage]:
     if thread.model is None or usage is None:
         return {}
-    counts = {name: getattr(usage, name) for name in usage.__struct_fields__}
-    return {thread.model: ModelUsage(**counts, context_window=thread.meter.window)}
+    used = ModelUsage(
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        total_tokens=usage.total_tokens,
+        context_window=thread.meter.window,
+    )
+    return {thread.model: used}

@@ -103,10 +103,9 @@ class Facts:
         in_turn = (
             params.turnId in thread.turn_ids if params.turnId is not None else thread.turn_id is not None
         )
-        for event in thread.meter.update(params.tokenUsage or {}, in_turn=in_turn):
-            event.model = thread.model
+        for event in thread.meter.update(params.tokenUsage or {}, thread.model, in_turn=in_turn):
             if not child or event.scope == "call":
-                self._threads.put(thread, event)
+                thread.put(event)
 
     def _reverted(self, thread: Thread, params: m.Params) -> None:
         thread.meter.forget_total()

@@ -127,16 +127,23 @@ class CodexApp(Machine):
         """Notifications have a road of their own: they are nearly all there is."""
         if self._threads.main is not None:
             self.ledger.current = self._threads.main
-        if line.startswith(b"{"):
+        try:
+            note = m.NOTES.decode(line) if line.startswith(m.NOTE_BEGINS) else None
+        except jsonrpc.REFUSALS:
+            note = None
+        if note is not None and note.id is None:
+            self._hear(note.method, note.params, note.emittedAtMs)
+        elif line.startswith(b"{"):
             for message in self.read(line):
-                if type(message) is jsonrpc.Notification:
-                    self._on_notification(message)
+                if type(message) is jsonrpc.Response:
+                    self._on_answer(message)
                 else:
                     self.take(message)
         else:
             super().on_out(line)
-        if self._commands.waits:
-            for owed in self._commands.due():
+        commands = self._commands
+        if commands.until_turn or commands.until_open:
+            for owed in commands.due():
                 self.owe(owed)
 
     def on_message(self, message: jsonrpc.Incoming) -> None:
@@ -152,33 +159,38 @@ class CodexApp(Machine):
     # --- notifications -----------------------------------------------------------------------------------
 
     def _on_notification(self, note: jsonrpc.Notification) -> None:
-        ledger, method = self.ledger, note.method
+        method = note.method
         params: Any = note.params if isinstance(note.params, m.Params) else m.fitted(method, note.params)
-        if params is None:
-            if method.startswith(m.OLDER):
-                self._heard_older(note)
-            else:
-                ledger.put(ev.NativeUnknown(native_type=method))
-            return
+        if params is not None:
+            self._hear(method, params, note.time)
+        elif method.startswith(m.OLDER):
+            self._heard_older(note)
+        else:
+            self.ledger.put(ev.NativeUnknown(native_type=method))
+
+    def _hear(self, method: str, params: Any, time: int | None) -> None:
+        """A notification of a known type, emitted at `time`."""
+        ledger = self.ledger
         ledger.native_type = method
-        if note.time is not None:
-            ledger.agent_time = str(note.time)
+        if time is not None:
+            ledger.agent_time = str(time)
         if method == "serverRequest/resolved":
             self._requests.on_resolved(str(params.requestId))
             return
-        if method == "thread/status/changed" and not self._threads.is_expected(params.threadId):
-            return  # a subagent comes to life before anyone says that there is one (capture subagent_v2)
-        thread = self._thread(params)
+        thread = self._threads.known.get(params.threadId)
+        if thread is None:
+            if method == "thread/status/changed" and not self._threads.is_expected(params.threadId):
+                return  # a subagent comes to life before anyone says that there is one (capture subagent_v2)
+            thread = self._thread(params)
+        elif ledger.current != thread.session:
+            ledger.name_session(thread.session)
         handler = self._handlers.get(method)
         if handler is not None:
             if thread is not None:
                 handler(thread, params)
-        elif method in translate.SIMPLE:
-            for event in translate.SIMPLE[method](params):
-                if thread is not None:
-                    self._threads.put(thread, event)
-                else:
-                    ledger.put(event)
+        elif (read := translate.SIMPLE.get(method)) is not None:
+            for event in read(params):
+                (thread if thread is not None else ledger).put(event)
 
     def _heard_older(self, message: jsonrpc.Notification) -> None:
         """A notification of the first version of the protocol, which its last CLIs sent beside the second's.
@@ -200,7 +212,7 @@ class CodexApp(Machine):
         """The thread of a notification: by `threadId`, else the main one; None before there is one."""
         id = fields.text(params.thread, "id") if type(params) is m.ThreadNews else params.threadId
         if id is None:
-            return self._threads.find(self._threads.main) if self._threads.main is not None else None
+            return self._threads.known.get(self._threads.main)
         return self._enter(id)
 
     def _enter(self, id: str) -> Thread:
@@ -217,9 +229,11 @@ class CodexApp(Machine):
             self._facts.begin_session(thread, {"thread": native})
 
     def _turn_completed(self, thread: Thread, params: m.TurnNews) -> None:
-        for line in self._requests.turn_over(thread, translate.outcome_of(params.turn)):
-            self.owe(line)
-        self._talk.end_turn(thread, params.turn)
+        outcome = translate.outcome_of(params.turn)
+        if self.ledger.requests:
+            for line in self._requests.turn_over(thread, outcome):
+                self.owe(line)
+        self._talk.end_turn(thread, params.turn, outcome)
         # An interrupt that found nothing to interrupt gets no answer (capture interrupt_steer).
         for id, call in list(self._peer.in_flight.items()):
             sent: Sent | None = call.context
@@ -265,16 +279,16 @@ class CodexApp(Machine):
         """Codex's answer to something we asked; what it is the answer to, if that was not heard, it shows."""
         sent: Sent | None = response.context
         method = response.method
-        result = fields.as_mapping(response.result)
+        result: dict[str, Any] = response.result if isinstance(response.result, dict) else {}
         thread = sent.thread if sent is not None else None
         if thread is not None:
             self.ledger.name_session(thread.session)
         self.ledger.native_type = method or "response"
         if is_rewinding(response):
             self._on_rewinding(response)
-        elif method == INITIALIZE or (method is None and {"userAgent", "codexHome"} <= result.keys()):
+        elif method == INITIALIZE or (method is None and "userAgent" in result and "codexHome" in result):
             self._on_initialized(response, result)
-        elif method in _OPENINGS or (method is None and {"thread", "approvalPolicy"} <= result.keys()):
+        elif method in _OPENINGS or (method is None and "thread" in result and "approvalPolicy" in result):
             self._on_opened(response, method or "thread/start", result)
         elif method == "turn/start" or method == "review/start":
             self._on_turn_answer(sent, response, result)

@@ -4,9 +4,10 @@ Everything is optional, because a message that lacks a field is still a message;
 are not listed. Requests and answers are few and stay plain JSON.
 """
 
-from typing import Any, Final
+from typing import Any, Final, Union
 
-from msgspec import Struct, field
+import msgspec
+from msgspec import Struct, defstruct, field
 
 from dragoman._dialects.codex.app.items import ThreadItem, Turn
 from dragoman._wire.jsontext import Ragged, fit, repaired
@@ -239,6 +240,35 @@ NOTIFICATIONS: Final[dict[str, type[Params]]] = {
 }
 """Every notification that 0.166.0 knows. Those that nothing is said for become `native.known`."""
 
+
+class Note(Struct, kw_only=True, gc=False, tag_field="method"):
+    """A notification as it is on its line."""
+
+    id: Any = None
+    """What would make it a request."""
+    emittedAtMs: int | None = None
+
+
+def _note(method: str, params: type[Params]) -> type[Struct]:
+    return defstruct(
+        "Note",
+        [("params", params, field(default_factory=params))],
+        bases=(Note,),
+        tag=method,
+        namespace={"method": method},
+        kw_only=True,
+        gc=False,
+    )
+
+
+NOTE_BEGINS: Final = b'{"method":'
+"""How Codex begins a line that is no answer."""
+NOTES: Final[msgspec.json.Decoder[Any]] = msgspec.json.Decoder(
+    Union[tuple(_note(method, params) for method, params in NOTIFICATIONS.items())]  # noqa: UP007
+)
+"""Reads a notification at once, with its params, in half the time that its fields and then its params take. Whatever it
+refuses is read that way."""
+
 OLDER: Final = "codex/event"
 """How the methods begin of the protocol's first version, which its last CLIs sent beside the second's (0.100.0)."""
 
@@ -270,4 +300,12 @@ def fitted(method: str, params: Any) -> Any:
 def turns(native: Any) -> list[Turn]:
     """The turns in an answer's `turns`."""
     given = native if isinstance(native, list) else []
-    return [fit(repaired(turn), Turn) for turn in given if isinstance(turn, dict)]
+    return [_turn(turn) for turn in given if isinstance(turn, dict)]
+
+
+def _turn(native: dict[str, Any]) -> Turn:
+    try:
+        return msgspec.convert(native, Turn)
+    except msgspec.ValidationError:
+        turn: Turn = fit(repaired(native), Turn)
+        return turn

@@ -5,13 +5,11 @@ An update for a turn that is not open is a baseline (after a resume or a fork, c
 baseline, or after a revert, which sets the count back without a word, the last call alone is counted.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 from dragoman._dialects.codex.app.translate import usage_of
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage, added, since
-from dragoman._wire import fields
 
 
 class Meter:
@@ -25,28 +23,47 @@ class Meter:
         self.window: int | None = None
         self._turn: Usage | None = None
 
-    def update(self, native: dict[str, Any], *, in_turn: bool) -> Iterator[ev.UsageUpdated]:
+    def update(self, native: dict[str, Any], model: str | None, *, in_turn: bool) -> list[ev.UsageUpdated]:
+        """The events for a `tokenUsage`."""
         total, last = usage_of(native.get("total")), usage_of(native.get("last"))
-        return self.count(total, last, fields.integer(native, "modelContextWindow"), in_turn=in_turn)
+        window = native.get("modelContextWindow")
+        return self.count(total, last, window if type(window) is int else None, model, in_turn=in_turn)
 
     def count(
-        self, total: Usage | None, last: Usage | None, window: int | None, *, in_turn: bool
-    ) -> Iterator[ev.UsageUpdated]:
+        self,
+        total: Usage | None,
+        last: Usage | None,
+        window: int | None,
+        model: str | None = None,
+        *,
+        in_turn: bool,
+    ) -> list[ev.UsageUpdated]:
+        """The events for the thread's total and what its last call used: that of the call, if it was one, and that of
+        the session."""
         self.window = window or self.window
         if last is not None:
             self.context = last.total_tokens
         if total is None:
-            return
+            return []
+        context, window = self.context, self.window
         before, self.total = self.total, total
-        if in_turn and total != before:  # said again unchanged, it is no call
-            used = since(total, before) if before is not None else last or total
-            self._turn = added(self._turn, used) if self._turn is not None else used
-            yield ev.UsageUpdated(
-                scope="call", usage=last or used, context_used=self.context, context_window=self.window
-            )
-        yield ev.UsageUpdated(
-            scope="session", usage=total, context_used=self.context, context_window=self.window
+        session = ev.UsageUpdated(
+            scope="session", usage=total, context_used=context, context_window=window, model=model
         )
+        if not in_turn or total == before:  # said again unchanged, it is no call
+            return [session]
+        used = last if last is not None else total
+        if before is not None:
+            used = since(total, before)
+        self._turn = added(self._turn, used) if self._turn is not None else used
+        call = ev.UsageUpdated(
+            scope="call",
+            usage=last if last is not None else used,
+            context_used=context,
+            context_window=window,
+            model=model,
+        )
+        return [call, session]
 
     def turn_over(self) -> Usage | None:
         """The usage of the turn, which has ended."""

@@ -3,7 +3,6 @@ said."""
 
 from typing import Any, Final
 
-from dragoman._dialects.codex.app import messages as m
 from dragoman._dialects.codex.shared import values as v
 from dragoman._model.errors import ErrorKind
 from dragoman._model.events import ErrorInfo
@@ -38,7 +37,8 @@ class Rewinding:
     def on_opened(self, thread: dict[str, Any]) -> None:
         """Take in a thread as thread/resume or thread/fork told it."""
         self._thread = fields.text(thread, "id") or ""
-        self._told = [turn.id for turn in reversed(m.turns(thread.get("turns"))) if turn.id]
+        turns = reversed(fields.items(thread, "turns"))
+        self._told = [id for turn in turns if (id := fields.text(turn, "id"))]
         self._later = []
 
     def on_answer(self, response: jsonrpc.Response) -> bytes | ErrorInfo | None:

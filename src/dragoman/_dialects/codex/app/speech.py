@@ -15,15 +15,12 @@ from dragoman._wire.jsontext import Unknown
 def messages(item: Any) -> list[ev.Message]:
     """The messages of an item, one for each part of reasoning; none if it is no message."""
     if isinstance(item, i.UserMessage):
-        said = user_message(item.content)
-        said.message_id = item.id
-        return [said]
+        return [user_message(item.content, item.id)]
     if isinstance(item, i.HookPrompt):
         text = "\n".join(str(fragment.get("text", "")) for fragment in item.fragments or [])
         return [ev.Message(role="user", text=text, message_id=item.id, synthetic=True)]
     if isinstance(item, i.AgentMessage):
-        kind: ev.MessageKind = "commentary" if item.phase == "commentary" else "text"
-        return [ev.Message(role="assistant", kind=kind, text=item.text, message_id=item.id)]
+        return [answer(item)]
     if isinstance(item, i.Plan):
         return [ev.Message(role="assistant", kind="plan", text=item.text, message_id=item.id)]
     if isinstance(item, i.Reasoning):
@@ -33,6 +30,12 @@ def messages(item: Any) -> list[ev.Message]:
             for block, part in enumerate(parts)
         ]
     return []
+
+
+def answer(item: i.AgentMessage) -> ev.Message:
+    """The message of an item that the model says."""
+    kind: ev.MessageKind = "commentary" if item.phase == "commentary" else "text"
+    return ev.Message(role="assistant", kind=kind, text=item.text, message_id=item.id)
 
 
 def history(turns: list[i.Turn]) -> Iterator[Event]:

@@ -1,6 +1,8 @@
 """Threads: one conversation each, several in one process. Those of subagents are part of the session that
 spawned them, and nobody announces them: they are known when they first speak (capture subagent)."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct, field
@@ -18,6 +20,9 @@ class Thread(Struct, kw_only=True):
     id: str
     session: str
     """The session that its events belong to: itself, or that of the thread that spawned it."""
+    put: Callable[[ev.Event], None]
+    """Takes an event of this thread while its session is the current one: the ledger itself, or for a subagent what
+    says first which thread it is of."""
     parent: str | None = None
     """The call that spawned it."""
     is_subagent: bool = False
@@ -100,42 +105,43 @@ class Threads:
         self._ledger = ledger
         self.main: str | None = None
         """The one that is meant where none is named."""
-        self._threads: dict[str, Thread] = {}
+        self.known: dict[str | None, Thread] = {}
+        """By id."""
         self._spawns: dict[str, tuple[Thread, str | None]] = {}
         """Calls that are starting a subagent, with the thread they are in and what it is to do."""
 
     def get(self, id: str) -> Thread:
         """The thread with this id, made if it is new. One that is new while a single subagent is being
         started is that subagent's."""
-        thread = self._threads.get(id)
+        thread = self.known.get(id)
         if thread is None:
-            thread = self._threads[id] = Thread(id=id, session=id)
+            thread = self.known[id] = Thread(id=id, session=id, put=self._ledger.put)
             if len(self._spawns) == 1:
                 self.begin_agent(thread, next(iter(self._spawns)))
         return thread
 
     def find(self, id: str) -> Thread | None:
-        return self._threads.get(id)
+        return self.known.get(id)
 
     def sessions(self) -> list[Thread]:
         """The threads that are sessions: not those of subagents."""
-        return [thread for thread in self._threads.values() if not thread.is_subagent]
+        return [thread for thread in self.known.values() if not thread.is_subagent]
 
     def is_expected(self, id: str | None) -> bool:
         """Whether a thread is known, or can only be that of the subagent that is being started."""
-        return id is None or id in self._threads or len(self._spawns) == 1
+        return id is None or id in self.known or len(self._spawns) == 1
 
     def at_work(self) -> list[Thread]:
         """The threads that have a turn, subagents' too."""
         busy = self._ledger.busy
         return [
             thread
-            for thread in self._threads.values()
+            for thread in self.known.values()
             if thread.turn_id is not None or (not thread.is_subagent and busy(thread.session))
         ]
 
     def put(self, thread: Thread, event: ev.Event) -> None:
-        """An event of this thread."""
+        """An event of this thread, whichever session is the current one."""
         if thread.session == thread.id and thread.parent is None:  # so it is of all but subagents
             event.session = thread.session
         else:
@@ -163,7 +169,7 @@ class Threads:
         owner, task = self._spawns.get(call_id) or (None, None)
         if owner is None or child.is_subagent or owner is child:
             return
-        child.parent, child.is_subagent = call_id, True
+        child.parent, child.is_subagent, child.put = call_id, True, partial(self.put, child)
         if not child.has_had_turn:
             child.session = owner.session
         self.put(

@@ -8,7 +8,6 @@ import msgspec
 
 from dragoman._dialects.codex.app import items as i
 from dragoman._dialects.codex.app.changes import paths
-from dragoman._dialects.codex.app.translate import ext
 from dragoman._dialects.codex.shared import content
 from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
@@ -27,9 +26,12 @@ def snake(name: str) -> str:
 
 
 def _command_started(item: i.CommandExecution) -> ev.ToolStarted:
-    started = v.shell_started(item.id, item.command, item.cwd)
-    started.ext = ext(commandActions=item.commandActions, source=item.source)
-    return started
+    told: dict[str, Any] = {"codex.itemType": "commandExecution"}
+    if item.commandActions:
+        told["codex.commandActions"] = item.commandActions
+    if item.source is not None:
+        told["codex.source"] = item.source
+    return v.shell_started(item.id, item.command, item.cwd, ext=told)
 
 
 def command_input(command: str | None, cwd: str | None) -> dict[str, Any]:
@@ -49,11 +51,15 @@ def _command_ended(item: i.CommandExecution) -> ev.ToolEnded:
 
 
 def _change_started(item: i.FileChange) -> ev.ToolStarted:
-    started = toolnames.tool_started(item.id, "apply_patch", {"changes": item.changes or []})
     named = paths(item.changes)
-    started.locations = [ev.Location(path=path) for path in named]
-    started.title = toolnames.one_line(", ".join(named)) if named else None
-    return started
+    return ev.ToolStarted(
+        call_id=item.id,
+        name="apply_patch",
+        kind="edit",
+        title=toolnames.one_line(", ".join(named)) if named else None,
+        input={"changes": item.changes or []},
+        locations=[ev.Location(path=path) for path in named],
+    )
 
 
 def _change_ended(item: i.FileChange) -> ev.ToolEnded:
@@ -186,5 +192,6 @@ ENDS: Final[dict[type[Any], Callable[[Any], ev.ToolEnded]]] = {
 def started(item: Any) -> ev.ToolStarted:
     """The beginning of an item that is a tool."""
     event = STARTS[type(item)](item)
-    event.ext = {**ext(itemType=item.__struct_config__.tag), **event.ext}
+    if not event.ext:
+        event.ext = {"codex.itemType": item.__struct_config__.tag}
     return event

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from dragoman._dialects.codex.app import items as i
@@ -17,7 +18,10 @@ from dragoman._wire import fields
 
 def ext(**values: Any) -> dict[str, Any]:
     """An event's `ext` of native values, those that are not empty, each as `codex.<name>`."""
-    return {f"codex.{name}": value for name, value in values.items() if value not in (None, [], {})}
+    return {f"codex.{name}": value for name, value in values.items() if value not in _EMPTY}
+
+
+_EMPTY: Final[tuple[Any, ...]] = (None, [], {})
 
 
 # --- notifications -----------------------------------------------------------------------------------------
@@ -30,9 +34,8 @@ def status(params: m.StatusNews) -> list[Event]:
     given = params.status or {}
     kind, flags = given.get("type"), given.get("activeFlags")
     if kind == "active":
-        return [
-            ev.SessionStatus(status="requires_action" if flags else "running", ext=ext(activeFlags=flags))
-        ]
+        told = {} if flags in _EMPTY else {"codex.activeFlags": flags}
+        return [ev.SessionStatus(status="requires_action" if flags else "running", ext=told)]
     return [ev.SessionStatus(status=_STATUS.get(str(kind), str(kind)))]
 
 
@@ -118,12 +121,15 @@ def rate_limit(params: m.LimitsNews) -> list[Event]:
     """The event for `rateLimits`, none if it is empty: one comes with every answer of the model, mostly with
     nothing in it (all captures)."""
     given = params.rateLimits or {}
+    said = [*map(given.get, _LIMITS_TOLD)]
+    if said == _NO_LIMIT:
+        return []
     windows = [
         {"name": name, **window}
-        for name in ("primary", "secondary", "individualLimit")
-        if isinstance(window := given.get(name), dict)
+        for name, window in zip(_WINDOWS, said, strict=False)
+        if isinstance(window, dict)
     ]
-    reached, plan, credits = (given.get(key) for key in ("rateLimitReachedType", "planType", "credits"))
+    reached, plan, credits = said[len(_WINDOWS) :]
     if not windows and reached is None and plan is None and credits is None:
         return []
     resets = [window["resetsAt"] for window in windows if isinstance(window.get("resetsAt"), (int, float))]
@@ -136,6 +142,11 @@ def rate_limit(params: m.LimitsNews) -> list[Event]:
             plan=plan if isinstance(plan, str) else None,
         )
     ]
+
+
+_WINDOWS: Final = ("primary", "secondary", "individualLimit")
+_LIMITS_TOLD: Final = (*_WINDOWS, "rateLimitReachedType", "planType", "credits")
+_NO_LIMIT: Final = [None] * len(_LIMITS_TOLD)
 
 
 def auth(params: m.AuthNews) -> list[Event]:
@@ -245,12 +256,12 @@ def session_facts(answer: dict[str, Any]) -> ev.SessionStarted:
     thread = fields.mapping(answer, "thread")
     effort = answer.get("reasoningEffort") or thread.get("reasoningEffort")
     return ev.SessionStarted(
-        model=fields.text(answer, "model") or fields.text(thread, "model"),
-        effort=effort if isinstance(effort, str) else None,
-        cwd=fields.text(answer, "cwd") or fields.text(thread, "cwd"),
+        model=_text(answer.get("model")) or _text(thread.get("model")),
+        effort=_text(effort),
+        cwd=_text(answer.get("cwd")) or _text(thread.get("cwd")),
         permission_mode=_policy(answer.get("approvalPolicy")),
-        cli_version=fields.text(thread, "cliVersion"),
-        title=fields.text(thread, "name"),
+        cli_version=_text(thread.get("cliVersion")),
+        title=_text(thread.get("name")),
         ext=ext(
             effortLevel=effort,
             sandbox=answer.get("sandbox"),
@@ -258,6 +269,10 @@ def session_facts(answer: dict[str, Any]) -> ev.SessionStarted:
             path=thread.get("path"),
         ),
     )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def settings_facts(settings: dict[str, Any]) -> ev.SessionStarted:
@@ -270,9 +285,7 @@ def settings_facts(settings: dict[str, Any]) -> ev.SessionStarted:
 
 
 def _policy(policy: Any) -> str | None:
-    return (
-        next(iter(policy), None) if isinstance(policy, dict) else policy if isinstance(policy, str) else None
-    )
+    return next(iter(policy), None) if isinstance(policy, dict) else _text(policy)
 
 
 def servers_of(native: list[Any]) -> list[ev.McpServer]:
@@ -330,23 +343,6 @@ def outcome_of(turn: i.Turn) -> ev.TurnOutcome:
     return "truncated"
 
 
-def usage_of(native: Any) -> Usage | None:
-    if not isinstance(native, dict):
-        return None
-    fresh, read, written, out, thought, total = (
-        count if type(count := native.get(key)) is int else None for key in _COUNTS
-    )
-    usage = Usage(
-        input_tokens=fresh,
-        cache_read_tokens=read,
-        cache_write_tokens=written,
-        output_tokens=out,
-        reasoning_tokens=thought,
-        total_tokens=total,
-    )
-    return usage if usage else None
-
-
 _COUNTS: Final = (
     "inputTokens",
     "cachedInputTokens",
@@ -355,3 +351,7 @@ _COUNTS: Final = (
     "reasoningOutputTokens",
     "totalTokens",
 )
+"""What app-server calls the counts, in the order of Usage."""
+
+usage_of: Final[Callable[[Any], Usage | None]] = partial(v.usage_of, names=_COUNTS)
+"""The counts in a usage object; None if it has none."""

@@ -42,10 +42,6 @@ class CodexExec(Machine):
         self._warned: dict[str, str] = {}
         self._core = CoreEvents(self.ledger, Turns(self.ledger, before=Usage()), self._growing)
 
-    @property
-    def _turns(self) -> Turns:
-        return self._core.turns
-
     # --- lines -------------------------------------------------------------------------------------------
 
     def on_start(self, launch: Launch) -> None:
@@ -61,10 +57,26 @@ class CodexExec(Machine):
     def read(self, line: bytes) -> Iterable[Any]:
         return (m.read(line),)
 
+    def on_out(self, line: bytes) -> None:
+        """A line of a known type is decoded at once and goes to its handler; what is blank, strange or no JSON, the general
+        way."""
+        try:
+            message: Any = m.decode(line)
+        except m.REFUSALS:
+            message = None
+        if message is None or message.method:
+            message = m.read(line)
+        handler = self._HANDLERS.get(type(message))
+        if handler is None:
+            super().on_out(line)
+            return
+        handler(self, message)
+        ledger = self.ledger
+        if not ledger.frame_named and ledger.native_type is None:
+            ledger.native_type = m.name_of(message)
+
     def on_message(self, message: m.Message) -> None:
-        kind = type(message)
-        self.ledger.native_type = m.NAMES.get(kind)
-        self._HANDLERS[kind](self, message)
+        self._HANDLERS[type(message)](self, message)
 
     def on_in(self, line: bytes) -> None:
         message = m.CLIENT.read(line)
@@ -98,24 +110,24 @@ class CodexExec(Machine):
         if thread_id is None or thread_id == ledger.current:
             return
         if ledger.current is not None:  # another recording follows, of a thread of its own
-            self._turns.finish()
+            self._core.turns.finish()
             self._growing.forget()
             self._core.turns = Turns(ledger, before=Usage())
         ledger.name_session(thread_id)
 
     def _turn_started(self, message: m.TurnStarted) -> None:
         prompt, self._prompt = self._prompt, None
-        self._turns.begin(message.turn_id, prompt)
+        self._core.turns.begin(message.turn_id, prompt)
         if prompt is not None:
             self.ledger.put(ev.Message(role="user", text=prompt, synthesized=True))
 
     def _turn_completed(self, message: m.TurnCompleted) -> None:
-        total = v.usage_of(message.usage)
+        turns, total = self._core.turns, v.usage_of(message.usage)
         if total is not None:
-            self._turns.go_on()
-            self._turns.count(total)
+            turns.go_on()
+            turns.count(total)
             self.ledger.put(ev.UsageUpdated(scope="session", usage=total))
-        answer = v.json_in(self._turns.text) if self._has_schema else None
+        answer = v.json_in(turns.text) if self._has_schema else None
         self._end(ev.TurnEnded(outcome="completed", structured_output=answer))
 
     def _turn_failed(self, message: m.TurnFailed) -> None:
@@ -123,14 +135,16 @@ class CodexExec(Machine):
         self._end(ev.TurnEnded(outcome="failed", error=error))
 
     def _end(self, ended: ev.TurnEnded) -> None:
-        self._turns.end(ended)
+        self._core.turns.end(ended)
         self._growing.forget()
 
     def _error(self, message: m.Error) -> None:
         """Not the end of anything: the turn may yet succeed (capture exec_err_disconnect_then_ok)."""
         said = message.message or ""
-        scope: Any = "turn" if self.ledger.busy() else "session"
-        self.ledger.put(v.retry_of(said) or ev.Error(message=said, scope=scope))
+        event: ev.Retry | ev.Error | None = v.retry_of(said)
+        if event is None:
+            event = ev.Error(message=said, scope="turn" if self.ledger.open_turns else "session")
+        self.ledger.put(event)
 
     def _session_meta(self, message: m.SessionMeta) -> None:
         meta = message.payload
@@ -153,37 +167,41 @@ class CodexExec(Machine):
 
     # --- items -------------------------------------------------------------------------------------------
 
-    def _item(self, item: m.Item, phase: str) -> None:
-        self.ledger.native_type = f"item.{phase}/{item.type}"
+    def _item(self, message: m.ItemMessage) -> None:
+        item = message.item
         handler = self._ITEMS.get(item.type)
         if handler is not None:
-            handler(self, item, phase)
+            handler(self, item, message.phase)
         else:
-            self.ledger.put(ev.NativeUnknown(native_type=self.ledger.native_type))
+            self.ledger.put(ev.NativeUnknown(native_type=m.name_of(message)))
 
-    def _text(self, item: m.Item, phase: str) -> None:
-        self._turns.go_on()
+    def _text(self, item: m.Item, phase: m.Phase) -> None:
+        turns = self._core.turns
+        turns.go_on()
         if phase != "completed":
             self._growing.whole(translate.delta(item))
             return
         message = translate.message(item)
         self._growing.finish(message)
         if message.kind == "text":
-            self._turns.keep_answer(message.text or "")
+            turns.text = message.text or ""
 
-    def _tool(self, item: m.Item, phase: str) -> None:
-        known = phase != "started" and self.ledger.tool_known(item.id)
+    def _tool(self, item: m.Item, phase: m.Phase) -> None:
+        """Begin a tool in a turn; it may end after it, like a command that ran on (capture exec_sigint_in_command)."""
+        turns, known = self._core.turns, False
         if phase == "started":
-            self._turns.put(translate.tool_started(item))
-        elif not known:
-            self._core.begin_tool(translate.tool_started(item))
+            turns.put(translate.tool_started(item))
+        else:
+            known = self.ledger.tool_known(item.id)
+            if not known:
+                self._core.begin_tool(translate.tool_started(item))
         if phase == "updated":
             self._progress(item)
         elif phase == "completed":
             if known and item.type == "web_search":
                 started = translate.tool_started(item)
-                self._turns.late(ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input))
-            self._turns.late(translate.tool_ended(item))
+                self.ledger.put(ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input))
+            self.ledger.put(translate.tool_ended(item))
             self._outputs.pop(item.id, None)
         if item.type == "collab_tool_call":
             self._agents.on_call(item.id, item.tool or "", msgspec.to_builtins(item))
@@ -195,38 +213,39 @@ class CodexExec(Machine):
         if output is None:
             started = translate.tool_started(item)
             result = item.result if item.type == "mcp_tool_call" else None
-            self._turns.late(
+            self.ledger.put(
                 ev.ToolUpdated(call_id=item.id, title=started.title, input=started.input, structured=result)
             )
             return
         said = self._outputs.get(item.id, "")
         self._outputs[item.id] = output
         if output.startswith(said):
-            self._turns.late(ev.Delta(kind="tool_output", text=output[len(said) :], call_id=item.id))
+            self.ledger.put(ev.Delta(kind="tool_output", text=output[len(said) :], call_id=item.id))
         else:
-            self._turns.late(ev.ToolUpdated(call_id=item.id, output=repaired_text(output)))
+            self.ledger.put(ev.ToolUpdated(call_id=item.id, output=repaired_text(output)))
 
-    def _change(self, item: m.Item, phase: str) -> None:
+    def _change(self, item: m.Item, phase: m.Phase) -> None:
+        turns = self._core.turns
         changes = translate.changes(item, over=phase == "completed")
         if phase == "started":
-            self._turns.put(translate.patch_started(item, changes))
+            turns.put(translate.patch_started(item, changes))
         elif not self.ledger.tool_known(item.id):
             self._core.begin_tool(translate.patch_started(item, changes))
         for change in changes:
-            self._turns.late(change)
+            self.ledger.put(change)
         if phase == "completed":
-            self._turns.late(translate.tool_ended(item))
+            self.ledger.put(translate.tool_ended(item))
 
-    def _plan(self, item: m.Item, phase: str) -> None:
-        self._turns.put(translate.plan(item, phase))
+    def _plan(self, item: m.Item, phase: m.Phase) -> None:
+        self._core.turns.put(translate.plan(item, phase))
 
-    def _question(self, item: m.Item, phase: str) -> None:
+    def _question(self, item: m.Item, phase: m.Phase) -> None:
         if item.id not in self.ledger.requests:
-            self._turns.put(translate.question(item))
+            self._core.turns.put(translate.question(item))
         if phase == "completed":
-            self._turns.late(translate.answer(item))
+            self.ledger.put(translate.answer(item))
 
-    def _warning(self, item: m.Item, phase: str) -> None:
+    def _warning(self, item: m.Item, phase: m.Phase) -> None:
         """Warnings and deprecations; some come before the turn (capture exec_unknown_model)."""
         said = item.message or item.text or ""
         if self._warned.get(item.id) != said:
@@ -237,23 +256,23 @@ class CodexExec(Machine):
 
     # --- tables ------------------------------------------------------------------------------------------
 
-    _HANDLERS: ClassVar[dict[type[m.Message], Callable[[Any, Any], None]]] = {
+    _HANDLERS: ClassVar[dict[type, Callable[[Any, Any], None]]] = {
         m.ThreadStarted: _thread_started,
         m.TurnStarted: _turn_started,
         m.TurnCompleted: _turn_completed,
         m.TurnFailed: _turn_failed,
-        m.ItemStarted: lambda self, message: self._item(message.item, "started"),
-        m.ItemUpdated: lambda self, message: self._item(message.item, "updated"),
-        m.ItemCompleted: lambda self, message: self._item(message.item, "completed"),
+        m.ItemStarted: _item,
+        m.ItemUpdated: _item,
+        m.ItemCompleted: _item,
         m.Error: _error,
-        m.ApprovalRequired: lambda self, message: self._turns.put(translate.permission(message)),
+        m.ApprovalRequired: lambda self, message: self._core.turns.put(translate.permission(message)),
         m.SessionMeta: _session_meta,
         m.EventMessage: lambda self, message: self._event(message.payload),
         m.OldEvent: lambda self, message: self._event(message.params.msg or message.msg),
     }
     """Of the class, not of each machine: a run of Codex has six lines, and a table took as long as one."""
 
-    _ITEMS: ClassVar[dict[str, Callable[[Any, m.Item, str], None]]] = {
+    _ITEMS: ClassVar[dict[str, Callable[[Any, m.Item, m.Phase], None]]] = {
         **dict.fromkeys(translate.TEXTS, _text),
         **dict.fromkeys(translate.COMMANDS, _tool),
         **dict.fromkeys(("mcp_tool_call", "web_search", "collab_tool_call"), _tool),

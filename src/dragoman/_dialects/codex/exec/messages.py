@@ -5,12 +5,15 @@ message that lacks a field is still a message. web_search items have two keys `i
 in every reader of JSON, and it is the id that the session file uses (capture exec_web_search).
 """
 
-from typing import Any, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import msgspec
 from msgspec import Struct, field
 
 from dragoman._wire.jsontext import Invalid, Ragged, Reader, Unknown
+
+Phase = Literal["started", "updated", "completed"]
+"""Of an item."""
 
 
 class Item(Struct, kw_only=True, gc=False):
@@ -66,16 +69,21 @@ class TurnFailed(Message, tag="turn.failed"):
     error: Any = None
 
 
-class ItemStarted(Message, tag="item.started"):
+class ItemMessage(Message):
     item: Item = field(default_factory=Item)
+    phase: ClassVar[Phase]
 
 
-class ItemUpdated(Message, tag="item.updated"):
-    item: Item = field(default_factory=Item)
+class ItemStarted(ItemMessage, tag="item.started"):
+    phase = "started"
 
 
-class ItemCompleted(Message, tag="item.completed"):
-    item: Item = field(default_factory=Item)
+class ItemUpdated(ItemMessage, tag="item.updated"):
+    phase = "updated"
+
+
+class ItemCompleted(ItemMessage, tag="item.completed"):
+    phase = "completed"
 
 
 class Error(Message, tag="error"):
@@ -118,7 +126,7 @@ _Typed = (
     | ApprovalRequired | SessionMeta | EventMessage
 )  # fmt: skip
 
-NAMES: dict[type[Message], str] = {kind: str(kind.__struct_config__.tag) for kind in get_args(_Typed)}
+NAMES: dict[type, str] = {kind: str(kind.__struct_config__.tag) for kind in get_args(_Typed)}
 
 TYPES: dict[str, type[Message]] = {name: kind for kind, name in NAMES.items()}
 
@@ -138,6 +146,10 @@ def choose(header: Header) -> type[Message] | None:
 
 _READER: Reader[Header, Message] = Reader(Header, choose)
 _TYPED: msgspec.json.Decoder[Message] = msgspec.json.Decoder(_Typed)
+decode = _TYPED.decode
+"""The message on a line with a type, as `read` gives it; it raises REFUSALS for what it does not take, and takes an old
+event for what its type says."""
+REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def read(line: bytes) -> Message | Unknown | Invalid:
@@ -147,9 +159,15 @@ def read(line: bytes) -> Message | Unknown | Invalid:
         message = _TYPED.decode(line)
         if not message.method:
             return message
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except REFUSALS:
         pass
     return _READER.read(line)
+
+
+def name_of(message: object) -> str | None:
+    """What a message is called, if it has a type; one about an item, with the item's type."""
+    name = NAMES.get(type(message))
+    return f"{name}/{message.item.type}" if isinstance(message, ItemMessage) else name
 
 
 class Response(Struct):

@@ -1,5 +1,6 @@
 """What single items mean, where no memory is needed: stateless and total."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from dragoman._dialects.codex.exec import messages as m
@@ -8,6 +9,8 @@ from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._wire import fields
 from dragoman._wire.jsontext import repaired_text
+
+Ext = dict[str, Any]
 
 COMMANDS: Final = frozenset(("command_execution", "tool_call", "shell"))
 """The specification's aliases of one thing."""
@@ -45,33 +48,48 @@ def delta(item: m.Item) -> ev.Delta:
 
 def tool_started(item: m.Item) -> ev.ToolStarted:
     """The start of a tool, from its item."""
-    event = _start_by_type(item)
-    event.ext = {"codex.itemType": item.type}
-    return event
+    return _STARTS.get(item.type, _command_started)(item, {"codex.itemType": item.type})
 
 
-def _start_by_type(item: m.Item) -> ev.ToolStarted:
-    if item.type == "mcp_tool_call":
-        return v.mcp_started(item.id, item.server, item.tool or item.name, item.arguments)
-    if item.type == "web_search":
-        given = {"query": item.query, "action": item.action}
-        return ev.ToolStarted(
-            call_id=item.id, name="web_search", kind="browse", title=item.query or None, input=given
-        )
-    if item.type == "collab_tool_call":
-        given = {"prompt": item.prompt, "receiver_thread_ids": item.receiver_thread_ids or []}
-        return toolnames.tool_started(item.id, item.tool or "spawn_agent", given)
+def _command_started(item: m.Item, ext: Ext) -> ev.ToolStarted:
     name = item.name or item.tool
     if item.command is None and name is not None:
-        return v.tool_started(item.id, name, None, item.arguments)
-    return v.shell_started(item.id, item.command, None)
+        return _with(ext, v.tool_started(item.id, name, None, item.arguments))
+    return v.shell_started(item.id, item.command, None, ext=ext)
+
+
+def _mcp_started(item: m.Item, ext: Ext) -> ev.ToolStarted:
+    return v.mcp_started(item.id, item.server, item.tool or item.name, item.arguments, ext)
+
+
+def _search_started(item: m.Item, ext: Ext) -> ev.ToolStarted:
+    given = {"query": item.query, "action": item.action}
+    return ev.ToolStarted(
+        call_id=item.id, name="web_search", kind="browse", title=item.query or None, input=given, ext=ext
+    )
+
+
+def _collab_started(item: m.Item, ext: Ext) -> ev.ToolStarted:
+    given = {"prompt": item.prompt, "receiver_thread_ids": item.receiver_thread_ids or []}
+    return _with(ext, toolnames.tool_started(item.id, item.tool or "spawn_agent", given))
+
+
+def _with(ext: Ext, started: ev.ToolStarted) -> ev.ToolStarted:
+    started.ext = ext
+    return started
+
+
+_STARTS: Final[dict[str, Callable[[m.Item, Ext], ev.ToolStarted]]] = {
+    "mcp_tool_call": _mcp_started,
+    "web_search": _search_started,
+    "collab_tool_call": _collab_started,
+}
+"""By an item's type; of all others it is that of a command."""
 
 
 def patch_started(item: m.Item, changes: list[ev.FileChanged]) -> ev.ToolStarted:
     """The start of a patch with these changes."""
-    event = v.patch_started(item.id, changes, native_changes(item))
-    event.ext = {"codex.itemType": item.type}
-    return event
+    return v.patch_started(item.id, changes, native_changes(item), {"codex.itemType": item.type})
 
 
 def tool_ended(item: m.Item) -> ev.ToolEnded:
@@ -82,8 +100,8 @@ def tool_ended(item: m.Item) -> ev.ToolEnded:
         output, structured, content = result.output, result.structured, result.content
         error = result.error
     else:
-        said = item.aggregated_output
-        output, content = None if said is None else repaired_text(said), []
+        said: Any = item.aggregated_output
+        output, content = said if said is None or said.isascii() else repaired_text(said), []
         structured = item.result if item.result is not None else item.agents_states or None
         error = v.error_of(item.error)
     failed = error is not None or item.exit_code not in (0, None)
@@ -116,11 +134,10 @@ def native_changes(item: m.Item) -> Any:
 
 def changes(item: m.Item, *, over: bool) -> list[ev.FileChanged]:
     """One event for each file in the item's `changes`; proposed while the item is not `over`."""
-    found = v.changes_of(native_changes(item), item.id)
-    status = v.STATUSES.get(item.status or "", "completed") if over else None
-    for change in found:
-        change.phase = "proposed" if status is None else "applied" if status == "completed" else "failed"
-    return found
+    phase: v.Phase = "proposed"
+    if over:
+        phase = "applied" if v.STATUSES.get(item.status or "", "completed") == "completed" else "failed"
+    return v.changes_of(native_changes(item), item.id, phase)
 
 
 # --- plans, questions, permissions -------------------------------------------------------------------------

@@ -44,13 +44,28 @@ _READERS: Final[Readers] = {
 
 def read(native: Any) -> tuple[str, list[ContentBlock]]:
     """The text in content; and all blocks, if some are not text, else none."""
-    return text_and_blocks(native, _READERS)
+    text = only_text(native)
+    return text_and_blocks(native, _READERS) if text is None else (text, [])
 
 
-def user_message(native: Any) -> ev.Message:
+def only_text(native: Any) -> str | None:
+    """The text of content that is a single block of it, as nearly all content is: one call instead of eleven. None for
+    anything else."""
+    if type(native) is not list or len(native) != 1:
+        return None
+    block = native[0]
+    if type(block) is not dict or block.get("type") != "text":
+        return None
+    text = block.get("text")
+    return text if type(text) is str and text.isascii() else None
+
+
+def user_message(native: Any, message_id: str | None = None) -> ev.Message:
     """A user's input as a message; one without any text has blocks alone."""
     text, blocks = read(native)
-    return ev.Message(role="user", text=text or (None if blocks else ""), blocks=blocks)
+    return ev.Message(
+        role="user", text=text or (None if blocks else ""), blocks=blocks, message_id=message_id
+    )
 
 
 def joined_text(native: Any) -> str:

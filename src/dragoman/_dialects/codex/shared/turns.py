@@ -32,7 +32,7 @@ class Turns:
 
     @property
     def open(self) -> bool:
-        return self._expected is not None or self._ledger.busy(self._ledger.current)
+        return self._expected is not None or self._ledger.current in self._ledger.open_turns
 
     @property
     def has_prompt(self) -> bool:
@@ -71,15 +71,18 @@ class Turns:
 
     def go_on(self) -> None:
         """Make sure that a turn is open, for an event that only turns have."""
-        started, self._expected = self._expected, None
+        ledger, started = self._ledger, self._expected
         if started is not None:
-            self._ledger.put(started)
-        elif not self._ledger.busy(self._ledger.current):
-            self._ledger.put(ev.TurnStarted(synthesized=True))
+            self._expected = None
+            ledger.put(started)
+        elif ledger.current not in ledger.open_turns:
+            ledger.put(ev.TurnStarted(synthesized=True))
 
     def put(self, event: Event) -> None:
-        self.go_on()
-        self._ledger.put(event)
+        ledger = self._ledger
+        if self._expected is not None or ledger.current not in ledger.open_turns:
+            self.go_on()
+        ledger.put(event)
 
     def late(self, event: Event) -> None:
         """Put an event that may come after the turn, like the end of a command that ran on (capture

@@ -6,10 +6,12 @@ total: a value is any JSON.
 
 import re
 import shlex
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from dragoman._dialects.codex.shared.content import only_text
 from dragoman._model import events as ev
 from dragoman._model import patches, toolnames
+from dragoman._model.content import ContentBlock
 from dragoman._model.errors import ErrorKind
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
@@ -28,6 +30,9 @@ STATUSES: Final[dict[str, ev.ToolStatus]] = {
 }
 """What became of an item, by its own word; `in_progress` is not an end."""
 
+Phase = Literal["proposed", "applied", "failed"]
+"""Of a change to a file."""
+
 _CHANGES: Final[dict[str, Any]] = {"add": "created", "delete": "deleted", "update": "modified"}
 
 SHELLS: Final = frozenset(("shell", "exec_command", "local_shell", "shell_command", "container.exec", "bash"))
@@ -38,24 +43,36 @@ SHELLS: Final = frozenset(("shell", "exec_command", "local_shell", "shell_comman
 
 
 _COUNTED: Final = (
-    ("input_tokens", "input_tokens"),
-    ("cached_input_tokens", "cache_read_tokens"),
-    ("cache_write_input_tokens", "cache_write_tokens"),
-    ("output_tokens", "output_tokens"),
-    ("reasoning_tokens", "reasoning_tokens"),
-    ("reasoning_output_tokens", "reasoning_tokens"),
-    ("total_tokens", "total_tokens"),
+    "input_tokens",
+    "cached_input_tokens",
+    "cache_write_input_tokens",
+    "output_tokens",
+    "reasoning_output_tokens",
+    "total_tokens",
 )
-"""What Codex calls the counts; of two names for one, the later counts. `reasoning_tokens` is the specification's name."""
+"""What Codex calls the counts, in the order of Usage."""
 
 
-def usage_of(native: Any) -> Usage | None:
-    """The counts in a usage object; None if it has none. Input includes cached, output includes reasoning
-    tokens."""
+def usage_of(native: Any, names: tuple[str, ...] = _COUNTED) -> Usage | None:
+    """The counts in a usage object, by their names there; None if it has none. Input includes cached, output includes
+    reasoning tokens."""
     if not isinstance(native, dict):
         return None
-    counts = {name: count for key, name in _COUNTED if type(count := native.get(key)) is int}
-    return Usage(**counts) if counts else None
+    fresh, read, written, out, thought, total = map(native.get, names)
+    if type(thought) is not int:
+        thought = native.get("reasoning_tokens")  # the specification's name
+    usage = Usage(
+        input_tokens=fresh if type(fresh) is int else None,
+        cache_read_tokens=read if type(read) is int else None,
+        cache_write_tokens=written if type(written) is int else None,
+        output_tokens=out if type(out) is int else None,
+        reasoning_tokens=thought if type(thought) is int else None,
+        total_tokens=total if type(total) is int else None,
+    )
+    return None if usage == _NOTHING else usage
+
+
+_NOTHING: Final = Usage()
 
 
 def rate_limit_of(native: Any) -> ev.RateLimit | None:
@@ -84,8 +101,9 @@ def milliseconds(duration: Any) -> float | None:
 _RECONNECTING: Final = re.compile(
     r"(?:Reconnecting|Retrying)(?:\.\.\.|…)\s*(?:(\d+)/(\d+))?\s*(.*)", re.DOTALL | re.IGNORECASE
 )
-_UNAUTHORIZED: Final = re.compile(r"\bstatus:? 401\b|^Missing environment variable: `")
 _HTTP_STATUS: Final = re.compile(r"\bstatus:? (\d{3})\b")
+_UNAUTHORIZED: Final = re.compile(r"\bstatus:? 401\b")
+_KEY_MISSING: Final = "Missing environment variable: `"
 
 
 def retry_of(message: str) -> ev.Retry | None:
@@ -95,7 +113,8 @@ def retry_of(message: str) -> ev.Retry | None:
     if match is None:
         return None
     attempt, most, rest = match.groups()
-    status = _HTTP_STATUS.search(rest)
+    # To find the word first takes a tenth of what it takes to find that the expression fits nowhere.
+    status = _HTTP_STATUS.search(rest) if "status" in rest else None
     reason = rest[1:-1] if rest.startswith("(") and rest.endswith(")") else rest
     return ev.Retry(
         attempt=int(attempt) if attempt else None,
@@ -107,6 +126,8 @@ def retry_of(message: str) -> ev.Retry | None:
 
 def error_of(native: Any) -> ev.ErrorInfo | None:
     """An error from a text, {message} or {message, codex_error_info}; None for anything else."""
+    if native is None:
+        return None
     if isinstance(native, str):
         return ev.ErrorInfo(message=native, kind=_kind(native, None))
     message, code = fields.text(native, "message"), error_code(native)
@@ -126,13 +147,16 @@ def knows_no_session(message: str) -> bool:
 def _kind(message: str, code: str | None) -> ErrorKind | None:
     """Only the words have the status (capture exec_err_401): `unexpected status 401 Unauthorized`. Codex 0.166.0 misses an
     environment variable where the key of its model provider shall be in one (`env_key`)."""
-    return "loginRequired" if code == "unauthorized" or _UNAUTHORIZED.search(message) else None
+    refused = code == "unauthorized" or ("401" in message and _UNAUTHORIZED.search(message) is not None)
+    return "loginRequired" if refused or message.startswith(_KEY_MISSING) else None
 
 
 def error_code(native: Any) -> str | None:
     """The code of an error: `codex_error_info` is a word, or an object whose one key is the word."""
+    if not isinstance(native, dict):
+        return None
     for key in ("codex_error_info", "codexErrorInfo", "code"):
-        value = fields.value(native, key)
+        value = native.get(key)
         if isinstance(value, dict) and value:
             value = next(iter(value))
         if isinstance(value, str):
@@ -151,7 +175,7 @@ def command_text(command: Any) -> str:
     else:
         line = command if isinstance(command, str) else ""
         if (plain := _SCRIPT.fullmatch(line)) is not None:
-            return next(script for script in plain.groups() if script is not None)
+            return plain[plain.lastindex or 0]
         words = _words(line)
     return words[2] if len(words) == 3 and words[1] in ("-c", "-lc") else line
 
@@ -168,7 +192,11 @@ def _words(line: str) -> list[str]:
 
 
 def shell_started(
-    call_id: str, command: Any, cwd: str | None, native_name: str | None = None
+    call_id: str,
+    command: Any,
+    cwd: str | None,
+    native_name: str | None = None,
+    ext: dict[str, Any] | None = None,
 ) -> ev.ToolStarted:
     given = {"command": command} if cwd is None else {"command": command, "cwd": cwd}
     return ev.ToolStarted(
@@ -178,10 +206,13 @@ def shell_started(
         kind="execute",
         title=toolnames.one_line(command_text(command)) or None,
         input=given,
+        ext={} if ext is None else ext,
     )
 
 
-def mcp_started(call_id: str, server: str | None, tool: str | None, arguments: Any) -> ev.ToolStarted:
+def mcp_started(
+    call_id: str, server: str | None, tool: str | None, arguments: Any, ext: dict[str, Any] | None = None
+) -> ev.ToolStarted:
     name = tool or "unknown"
     return ev.ToolStarted(
         call_id=call_id,
@@ -190,6 +221,7 @@ def mcp_started(call_id: str, server: str | None, tool: str | None, arguments: A
         kind="mcp",
         input=arguments,
         server=server,
+        ext={} if ext is None else ext,
     )
 
 
@@ -212,8 +244,12 @@ def tool_started(call_id: str, name: str, namespace: str | None, given: Any) -> 
 _PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 
 
-def patch_started(call_id: str, changes: list[ev.FileChanged], native: Any) -> ev.ToolStarted:
-    paths = list(dict.fromkeys(change.path for change in changes))
+def patch_started(
+    call_id: str, changes: list[ev.FileChanged], native: Any, ext: dict[str, Any] | None = None
+) -> ev.ToolStarted:
+    paths = [change.path for change in changes]
+    if len(paths) > 1:
+        paths = list(dict.fromkeys(paths))
     return ev.ToolStarted(
         call_id=call_id,
         name="apply_patch",
@@ -221,23 +257,33 @@ def patch_started(call_id: str, changes: list[ev.FileChanged], native: Any) -> e
         title=toolnames.one_line(", ".join(paths)) or None,
         input={"changes": native},
         locations=[ev.Location(path=path) for path in paths],
+        ext={} if ext is None else ext,
     )
 
 
-def changes_of(native: Any, call_id: str) -> list[ev.FileChanged]:
+def changes_of(native: Any, call_id: str, phase: Phase = "applied") -> list[ev.FileChanged]:
     """The changes of a patch, from a list with paths (exec) or an object by path (files). A kind is a word,
     an object with a type, or, in older files, an object with one key."""
     if isinstance(native, dict):
         native = [{"path": path, "change": change} for path, change in native.items()]
-    items = native if isinstance(native, list) else []
-    return [change for item in items if (change := _change(item, call_id)) is not None]
+    found: list[ev.FileChanged] = []
+    for item in native if isinstance(native, list) else ():
+        change = _change(item, call_id, phase)
+        if change is not None:
+            found.append(change)
+    return found
 
 
-def _change(item: Any, call_id: str) -> ev.FileChanged | None:
+def _change(item: Any, call_id: str, phase: Phase) -> ev.FileChanged | None:
+    if not isinstance(item, dict):
+        return None
+    path, kind = item.get("path"), item.get("kind")
+    if type(path) is str and type(kind) is str and len(item) == 2:  # exec says no more than that
+        return ev.FileChanged(path=path, change=_CHANGES.get(kind, "modified"), call_id=call_id, phase=phase)
     path = fields.text(item, "path", "file_path")
     if path is None:
         return None
-    kind: Any = item.get("change", item.get("kind", "update"))
+    kind = item.get("change", item.get("kind", "update"))
     detail = {**item, **kind} if isinstance(kind, dict) else item
     if isinstance(kind, dict):
         word = fields.text(kind, "type")
@@ -255,7 +301,14 @@ def _change(item: Any, call_id: str) -> ev.FileChanged | None:
     elif diff is not None and diff.startswith("@@"):
         diff = f"--- a/{path.lstrip('/')}\n+++ b/{(move_to or path).lstrip('/')}\n{diff}"
     return ev.FileChanged(
-        path=path, change=change, move_to=move_to, diff=diff, before=before, after=after, call_id=call_id
+        path=path,
+        change=change,
+        move_to=move_to,
+        diff=diff,
+        before=before,
+        after=after,
+        call_id=call_id,
+        phase=phase,
     )
 
 
@@ -263,13 +316,16 @@ class Result:
     """Output, content and error of an MCP tool's result."""
 
     def __init__(self, native: Any, error: Any) -> None:
-        content = native.get("content") if isinstance(native, dict) else native
-        text, self.content = text_and_blocks(content)
-        self.output: str | None = text if content is not None else None
+        content, self.failed = native, False
         self.structured: Any = None
         if isinstance(native, dict):
+            content = native.get("content")
             self.structured = native.get("structured_content", native.get("structuredContent"))
-        self.failed = fields.flag(native, "isError", "is_error")
+            self.failed = native.get("isError") is True or native.get("is_error") is True
+        self.output: str | None = only_text(content)
+        self.content: list[ContentBlock] = []
+        if self.output is None and content is not None:
+            self.output, self.content = text_and_blocks(content)
         self.error = error_of(error)
         if self.error is None and self.failed:
             self.error = ev.ErrorInfo(message=self.output or "the tool failed")
