@@ -372,9 +372,11 @@ class Ledger:
             kind=kind, text=text, message_id=message_id, block=block, call_id=call_id, parent=parent
         )
         frame = self._frame
-        if frame is None or self.keeps_lines or self.agent_time is not None:
+        if frame is None or self.keeps_lines:
             self._emit(event)
             return text
+        if self.agent_time is not None:
+            event.agent_time = self.agent_time
         self.frame_named = True
         self._seq = event.seq = self._seq + 1
         event.agent = self._agent
