@@ -44,7 +44,8 @@ class EventStream:
 
     async def batch(self) -> Sequence[AnyEvent]:
         """The next events, as many as came together; none when it is over."""
-        await checkpoint()  # a listener with a long backlog must not keep the pumps from running
+        if self._batches or self._over:
+            await checkpoint()  # a listener with a long backlog must not keep the pumps from running
         while (batch := self.at_hand()) is None:
             if self._wake is None or self._wake.is_set():
                 self._wake = anyio.Event()
