@@ -14,6 +14,8 @@ from typing import IO, Final, Literal
 import anyio
 from anyio.lowlevel import checkpoint
 
+from dragoman._runtime.loops import is_asyncio
+
 PIPE_SIZE: Final = 1 << 20
 """What a pipe may hold, where the system lets us say so: claude drops what a slow reader leaves behind."""
 
@@ -46,11 +48,9 @@ async def pump(pipe: IO[bytes], take: Callable[[bytes], None]) -> None:
             take(chunk)
         return chunk != b""
 
-    cancelled = anyio.get_cancelled_exc_class()
-    on_asyncio = cancelled.__module__.startswith("asyncio")
     try:
-        await (_called_by_asyncio if on_asyncio else _whenever_readable)(fd, read)
-    except cancelled:
+        await (_called_by_asyncio if is_asyncio() else _whenever_readable)(fd, read)
+    except anyio.get_cancelled_exc_class():
         read()
         raise
 
