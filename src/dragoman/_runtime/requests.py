@@ -2,7 +2,6 @@
 them. Never silence."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import nullcontext
 from enum import Enum
 from typing import Any, Final, Literal
 
@@ -199,9 +198,11 @@ class Requests:
         """What the handler answers, in time; None if somebody answers it by hand, in time."""
         limit = self._handlers.timeout
         try:
-            with anyio.move_on_after(limit) if limit is not None else nullcontext():
+            if limit is None:
+                return response_to(event, await called(handler, request))
+            with anyio.move_on_after(limit):
                 response = response_to(event, await called(handler, request))
-                if response is None and limit is not None:
+                if response is None:
                     await self._no_longer_wanted(event)
                 return response
         except Exception as error:

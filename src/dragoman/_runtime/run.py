@@ -238,7 +238,7 @@ class Run:
         if self.exit is not None:
             raise self.exit_error(f"it could be sent {command.__struct_config__.tag}")
         id = command.id or self.next_id()
-        lines = self.machine.send(structs.replace(command, id=id))
+        lines = self.machine.send(command if command.id else structs.replace(command, id=id))
         t = self._clock()
         note = note_frames.of(command) if isinstance(command, Response) else None
         events = self._pass("note", [note_frames.write(note)], t) if note is not None else []

@@ -14,6 +14,9 @@ from dragoman._model.events import AnyEvent, RunEnded, TurnEnded, TurnStarted
 from dragoman._projections.published import Projector
 from dragoman._runtime.loops import Event, event_type
 
+FEW: Final = 16
+"""So few events are given out together with those that came after them."""
+
 
 class EventStream:
     """Events as they come, for `async for`. Leaving the loop early is fine: a forgotten stream is dropped."""
@@ -60,7 +63,10 @@ class EventStream:
         """The next events without waiting; None if there are none yet."""
         over = self._over  # looked at first: another thread may listen, and the last batch comes before it
         if self._batches:
-            return self._batches.popleft()
+            batch = self._batches.popleft()
+            while self._batches and len(batch) < FEW:  # a turn of the loop less
+                batch = [*batch, *self._batches.popleft()]
+            return batch
         if not over:
             return None
         error, self._error = self._error, None
