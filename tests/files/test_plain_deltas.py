@@ -1,7 +1,9 @@
 """Deltas that are plain at a glance: what the glance lets through is what the exact road would have written, byte for byte."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -9,21 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman._files.moulds import Mould, mould_of
+from dragoman._files import recording
+from dragoman._files.moulds import Alike, Mould, mould_of
 from dragoman._files.streamed_text import FrameRedactor
-from dragoman._model.frames import Frame
+from dragoman._model.frames import Frame, Launch
 from dragoman._wire.redaction import Redactor
 from tests.secret_samples import BODY, FORMS, KEYS, longest_left, whole
 
 KNOWN = ("correct horse battery", "beadbead-0000-4000-8000-00000000cafe", 'quo"ted-secret')
 FEW = 6
-
-
-class Exact(FrameRedactor):
-    """With no glance."""
-
-    def lines(self, frames: Sequence[Frame]) -> list[bytes]:
-        return [self._exact(frame) for frame in frames]
 
 
 class Counting(FrameRedactor):
@@ -34,6 +30,15 @@ class Counting(FrameRedactor):
     def _exact(self, frame: Frame) -> bytes:
         self.looked_at += 1
         return super()._exact(frame)
+
+
+def lines_of(redactor: FrameRedactor, frames: Sequence[Frame]) -> list[bytes]:
+    """What is written of frames that came together."""
+    lines: list[bytes] = []
+    for part in redactor.parts(frames):
+        alike = isinstance(part, Alike)
+        lines += [frame.line for frame in frames[len(lines) :][: len(part.texts)]] if alike else part
+    return lines
 
 
 def claude(text: str, index: int = 0, id: str = "22222222-2222-4222-8222-222222222222") -> Any:
@@ -72,13 +77,36 @@ def compact(said: Any) -> bytes:
 def both(dialect: str, lines: Sequence[bytes], sizes: Sequence[int], known: Sequence[str] = KNOWN) -> None:
     """The lines in batches of these sizes, by both roads."""
     frames = [Frame(n, "out", line) for n, line in enumerate(lines, 1)]
-    exact = Exact(Redactor(known), dialect).lines(frames)
+    slow = FrameRedactor(Redactor(known), dialect)
+    exact = [slow._exact(frame) for frame in frames]
     fast, written, at = FrameRedactor(Redactor(known), dialect), list[bytes](), 0
     while at < len(frames):
         size = sizes[len(written) % len(sizes)]
-        written += fast.lines(frames[at : at + size])
+        written += lines_of(fast, frames[at : at + size])
         at += size
     assert written == exact
+    assert rows(dialect, frames, sizes, known) == recording._rows(frames, exact)
+
+
+def rows(dialect: str, frames: Sequence[Frame], sizes: Sequence[int], known: Sequence[str]) -> bytes:
+    """What is recorded of the frames in batches of these sizes."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.jsonl"
+        with recording.RecordingWriter(path, Redactor(known)) as writer:
+            writer.begin(Launch(agent="a", dialect=dialect))
+            at = turn = 0
+            while at < len(frames):
+                writer.frames(frames[at : at + sizes[turn % len(sizes)]])
+                at += sizes[turn % len(sizes)]
+                turn += 1
+        return path.read_bytes().split(b"\n", 1)[1]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _rows_of_every_run_alike_by_a_pattern() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recording, "MANY", 1)
+        yield
 
 
 WORDS = [
@@ -164,15 +192,29 @@ def test_plain_deltas_are_not_looked_at_one_by_one() -> None:
         texts = ['He said "so"\n', "a few", " words", "\tat a time,", " and é."] * 100
         lines = [compact(say(text, id=str(UUID(int=n << 70)))) for n, text in enumerate(texts)]
         frames = Counting(Redactor(KNOWN[:2]), dialect)
-        assert frames.lines([Frame(n, "out", line) for n, line in enumerate(lines, 1)]) == lines
+        assert lines_of(frames, [Frame(n, "out", line) for n, line in enumerate(lines, 1)]) == lines
         assert frames.looked_at <= 2
+
+
+def test_rows_of_lines_alike_are_those_of_each_line() -> None:
+    """Where the time is said, the last one lacks its newline, there is a sign of formats in what they have in common, and
+    where that is no text."""
+    for head in (b'{"delta":true,"at":"100%d","content":"', b'{"delta":true,"at":"\xff%","content":"'):
+        lines = [head + b'a \\"few\\"\\n words' + str(n).encode() + b'"}' for n in range(40)]
+        frames = [Frame(n, "out", line, 0.25 * (n > 20), n != 40) for n, line in enumerate(lines, 1)]
+        alike = Alike(Mould(head, b'"}', False), [line[len(head) : -2] for line in lines], [])
+        for some in (slice(0, 20), slice(20, 39), slice(0, 40)):
+            part = Alike(alike.mould, alike.texts[some], [])
+            if frames[some][-1].eol:
+                assert recording._rows_alike(frames[some], part) == recording._rows(frames[some], lines[some])
+        assert rows("gemini_stream", frames, [40], ()) == recording._rows(frames, lines)
 
 
 def test_a_secret_is_caught_where_the_glance_is_widest() -> None:
     key = "ghp_" + "AbCdEfGh0123456789" * 2
     texts = [*["and so on "] * 300, *key, *[" and so on"] * 300]
     frames = FrameRedactor(Redactor(), "claude_stream")
-    written = frames.lines([Frame(n, "out", compact(claude(text))) for n, text in enumerate(texts, 1)])
+    written = lines_of(frames, [Frame(n, "out", compact(claude(text))) for n, text in enumerate(texts, 1)])
     together = "".join(json.loads(line)["event"]["delta"]["text"] for line in written)
     assert longest_left(key, together) <= FEW
     assert together.startswith("and so on " * 300)
@@ -183,7 +225,7 @@ def test_stderr_has_no_mould() -> None:
     """It is no JSON, whatever it looks like."""
     line, lines = compact(claude("so")), [Frame(1, "out", compact(claude("so")))] * 3
     frames = Counting(Redactor(), "claude_stream")
-    frames.lines([*lines, Frame(4, "err", line), Frame(5, "err", BODY.encode())])
+    lines_of(frames, [*lines, Frame(4, "err", line), Frame(5, "err", BODY.encode())])
     assert frames.looked_at == 3
 
 

@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import anyio
@@ -11,6 +12,7 @@ import pytest
 from dragoman._model.commands import Answer, AnswerQuestion, Reply
 from dragoman._model.config import Approve
 from dragoman._model.events import (
+    AnyEvent,
     Event,
     HostAnswered,
     HostCalled,
@@ -25,6 +27,7 @@ from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 from dragoman._runtime.requests import LATER, AnswerReply, ApproveReply, Handlers, Later, ServeReply
 from dragoman._runtime.session import Session
+from dragoman._runtime.streams import EventStream
 from tests.runtime.recorders import Frames
 from tests.runtime.toy_dialect import alone, toy_plan
 
@@ -532,3 +535,43 @@ async def test_each_kind_has_its_own_handler() -> None:
         async for _ in session.prompt("ask Bash\nquestion which?\ncall fs/read"):
             pass
     assert heard == ["approve r1", "answer q1", "serve h1"]
+
+
+async def test_the_agent_has_its_answer_before_others_hear_that_it_asked() -> None:
+    """Where nobody needs to be asked; and what others hear has its order."""
+    frames = Frames()
+    session = alone(toy_plan(), policy=Policy("all"), recorder=frames)
+    heard: list[str] = []
+    written: list[list[str]] = []
+
+    class Watch(EventStream):
+        def put(self, batch: Sequence[AnyEvent]) -> None:
+            heard.extend(event.type for event in batch)
+            if "permission.requested" in heard and not written:
+                written.append([frame.dir for frame in frames[-3:]])
+
+    watch = Watch()
+    async with session:
+        session._connection._run.fanout.add(watch)
+        async for _ in session.prompt("ask Bash"):
+            pass
+    assert written == [["out", "note", "in"]]
+    assert heard.index("permission.requested") + 1 == heard.index("permission.resolved")
+
+
+async def test_a_handler_sees_what_was_set_where_the_session_was_opened_and_nothing_of_another_s() -> None:
+    seen: list[str] = []
+
+    async def approve(request: PermissionRequest) -> ApproveReply:
+        seen.append(NAME.get())
+        NAME.set(request.id)
+        return True
+
+    NAME.set("who opened it")
+    async with serving(approve=approve) as session:
+        async for _ in session.prompt("ask Bash\nask Bash"):
+            pass
+    assert seen == ["who opened it"] * 2
+
+
+NAME: ContextVar[str] = ContextVar("NAME")

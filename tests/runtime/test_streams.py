@@ -1,7 +1,11 @@
 """Batches of events on their way to those who listen."""
 
+import anyio
+import anyio.lowlevel
+import pytest
+
 from dragoman._model.events import AnyEvent, Delta, RunEnded
-from dragoman._runtime.streams import Branches, EventStream
+from dragoman._runtime.streams import FEW, Branches, EventStream
 
 
 def said(session: str | None, text: str) -> Delta:
@@ -63,3 +67,44 @@ def test_a_batch_is_walked_once_for_all_sessions() -> None:
     branches.put(Batch([said("s-7", "a"), said("s-9", "b")]))
     assert walks == 1
     assert [text for stream in streams for text in heard(stream)] == ["a", "b"]
+
+
+def test_a_few_events_are_given_out_with_those_that_came_after_them() -> None:
+    stream = EventStream()
+    for size in (1, 2, FEW, 1):
+        stream.put([said("one", "a")] * size)
+    sizes = [len(stream.at_hand() or ()), len(stream.at_hand() or ())]
+    assert sizes == [1 + 2 + FEW, 1]
+    assert stream.at_hand() is None
+
+
+@pytest.mark.anyio
+async def test_who_is_cancelled_while_there_is_something_loses_nothing() -> None:
+    stream = EventStream()
+    stream.put([said("one", "a")])
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await stream.batch()
+    assert scope.cancelled_caught
+    assert heard(stream) == ["a"]
+
+
+@pytest.mark.anyio
+async def test_a_backlog_leaves_others_their_turns() -> None:
+    stream, turns = EventStream(), 0
+    for _ in range(10):
+        stream.put([said("one", "a")] * FEW)
+    stream.end()
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            await anyio.lowlevel.checkpoint()
+            turns += 1
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(other)
+        while await stream.batch():
+            pass
+        tasks.cancel_scope.cancel()
+    assert turns >= 9

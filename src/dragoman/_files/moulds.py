@@ -39,6 +39,14 @@ class Mould(NamedTuple):
         return [line[start:end] for line in mine], [line[stop:] for line in mine] if has_id else []
 
 
+class Alike(NamedTuple):
+    """Lines of one mould: what differs in them."""
+
+    mould: Mould
+    texts: list[bytes]
+    ids: list[bytes]
+
+
 def mould_of(line: bytes, key: str, text: str) -> Mould | None:
     """The mould of a line in which the entry `key` is `text`; None if it cannot be seen where that is. Whether the text
     of every such line is that entry has to be tried: there may be two of the name."""

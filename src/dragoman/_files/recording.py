@@ -9,11 +9,13 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from typing import Any, BinaryIO
+from itertools import chain
+from typing import Any, BinaryIO, Final
 
 import msgspec
 from msgspec import Struct, structs
 
+from dragoman._files.moulds import Alike
 from dragoman._files.streamed_text import FrameRedactor
 from dragoman._model.errors import RecordingError
 from dragoman._model.frames import Direction, Exit, Frame, Launch
@@ -21,6 +23,9 @@ from dragoman._wire.jsontext import repaired
 from dragoman._wire.redaction import Redactor
 
 FORMAT = "recording/1"
+
+MANY: Final = 16
+"""Lines of one mould that are worth a pattern."""
 
 
 class Row(Struct, omit_defaults=True):
@@ -91,8 +96,17 @@ class RecordingWriter:
 
     def frames(self, frames: Sequence[Frame]) -> None:
         """Frames that came together, in one write."""
-        lines = [frame.line for frame in frames] if self._frames is None else self._frames.lines(frames)
-        self._write(_encode_all(list(map(_row_of, frames, lines))))
+        if self._frames is None:
+            self._write(_rows(frames, [frame.line for frame in frames]))
+            return
+        rows: list[bytes] = []
+        at = 0
+        for part in self._frames.parts(frames):
+            size = len(part.texts) if isinstance(part, Alike) else len(part)
+            mine = frames[at : at + size]
+            rows.append(_rows_alike(mine, part) if isinstance(part, Alike) else _rows(mine, part))
+            at += size
+        self._write(b"".join(rows))
 
     def end(self, exit: Exit) -> None:
         if self._redactor is not None:
@@ -134,6 +148,51 @@ class TextRow(Struct, omit_defaults=True, gc=False):
     dir: Direction | None = None
     line: str | None = None
     eol: bool = True
+
+
+def _rows(frames: Sequence[Frame], lines: Sequence[bytes]) -> bytes:
+    """All in one go where all are UTF-8, without a call for each: in two thirds of the time again."""
+    try:
+        return _encode_all(
+            [
+                TextRow(frame.n, frame.t, frame.dir, line.decode(), frame.eol)
+                for frame, line in zip(frames, lines, strict=True)
+            ]
+        )
+    except UnicodeDecodeError:
+        return _encode_all(list(map(_row_of, frames, lines)))
+
+
+def _rows_alike(frames: Sequence[Frame], alike: Alike) -> bytes:
+    """The same for lines that the agent said and that are of one mould: in less than half the time, since what they have in
+    common is written once and copied. What differs in them has no control characters, and is UTF-8."""
+    times = {frame.t for frame in frames}
+    if len(frames) < MANY or len(times) > 1:
+        return _rows(frames, [frame.line for frame in frames])
+    try:
+        row = _encode_all([TextRow(None, times.pop(), "out", alike.mould.head.decode())])
+    except UnicodeDecodeError:
+        return _rows(frames, [frame.line for frame in frames])
+    pattern = b"".join(
+        (
+            b'{"n":%d,',
+            row.removeprefix(b"{").removesuffix(b'"}\n').replace(b"%", b"%%"),
+            b"%b",
+            _escaped([alike.mould.tail])[0].replace(b"%", b"%%"),
+            b"%b" if alike.ids else b"",
+            b'"}\n',
+        )
+    )
+    columns = [[frame.n for frame in frames], *map(_escaped, filter(None, (alike.texts, alike.ids)))]
+    return pattern * len(frames) % tuple(chain.from_iterable(zip(*columns, strict=True)))
+
+
+def _escaped(texts: list[bytes]) -> list[bytes]:
+    """Texts as they are written within a text of JSON."""
+    joined = b"\n".join(texts)
+    if b"\\" in joined or b'"' in joined:
+        return joined.replace(b"\\", b"\\\\").replace(b'"', b'\\"').split(b"\n")
+    return texts
 
 
 def _row_of(frame: Frame, line: bytes) -> TextRow | Row:

@@ -29,9 +29,10 @@ class OpeningWatch(EventStream):
 
     def put(self, batch: Sequence[AnyEvent]) -> None:
         if self._run.machine.ready or self._run.ledger.refusal is not None:
-            self._answered.set()
+            self.end()
 
     def end(self) -> None:
+        super().end()
         self._answered.set()
 
     async def watch(self, stop: Stop) -> None:

@@ -21,6 +21,7 @@ from dragoman._runtime.host.grants import Grants
 from dragoman._runtime.host.host import Host, Place, Refused
 from dragoman._runtime.log import log
 from dragoman._runtime.run import Run
+from dragoman._runtime.standby import Standby
 from dragoman._runtime.streams import EventStream
 
 
@@ -79,6 +80,7 @@ class Requests:
         self.hosts: dict[str | None, Host] = {}
         """Those of the sessions, by id; under None that of a session which has the run to itself."""
         self._grants = Grants()
+        self._askers = Standby(self._ask)
 
     def attend(self, requests: Sequence[Request]) -> None:
         """These want an answer: at once where no one needs to be asked, else in a task of its own."""
@@ -185,7 +187,7 @@ class Requests:
         if handler is None:
             self._respond(event, _nobody(event), request)
         else:
-            self._run.tasks.start_soon(self._ask, handler, event, request)
+            self._askers.start(self._run.tasks, handler, event, request)
 
     async def _ask(self, handler: Handler, event: Request, request: Asked) -> None:
         response = await self._response(handler, event, request)
@@ -196,9 +198,11 @@ class Requests:
         """What the handler answers, in time; None if somebody answers it by hand, in time."""
         limit = self._handlers.timeout
         try:
+            if limit is None:
+                return response_to(event, await called(handler, request))
             with anyio.move_on_after(limit):
                 response = response_to(event, await called(handler, request))
-                if response is None and limit is not None:
+                if response is None:
                     await self._no_longer_wanted(event)
                 return response
         except Exception as error:

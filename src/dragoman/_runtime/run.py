@@ -87,6 +87,8 @@ class Run:
         self._recorder = recorder
         self._unrecorded: list[Frame] = []
         """Frames that the recorder has not got yet."""
+        self._unheard: list[Event] = []
+        """Events that nobody has heard yet."""
         self._attend = attend
         self._is_open = False
         self._start_time = 0.0
@@ -197,15 +199,19 @@ class Run:
         return events
 
     def _publish(self, events: Sequence[Event]) -> None:
+        """Tell these to all who listen. Whoever asks is attended to first: the agent waits for that. What an answer given
+        at once leads to is said together with the question, in its order."""
         self._record()
-        if events:
-            if isinstance(events[-1], RunEnded):
-                self.result = events[-1]
-            self.fanout.put(cast("Sequence[AnyEvent]", events))
+        self._unheard += events
+        if self.ledger.unseen_requests:
+            self._attend(self.ledger.take_requests())
+        if self._unheard:
+            heard, self._unheard = self._unheard, []
+            if isinstance(heard[-1], RunEnded):
+                self.result = heard[-1]
+            self.fanout.put(cast("Sequence[AnyEvent]", heard))
             if self._answers:
-                self._pass_answers(events)
-            if self.ledger.unseen_requests:
-                self._attend(self.ledger.take_requests())
+                self._pass_answers(heard)
 
     def _pass_answers(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -232,7 +238,7 @@ class Run:
         if self.exit is not None:
             raise self.exit_error(f"it could be sent {command.__struct_config__.tag}")
         id = command.id or self.next_id()
-        lines = self.machine.send(structs.replace(command, id=id))
+        lines = self.machine.send(command if command.id else structs.replace(command, id=id))
         t = self._clock()
         note = note_frames.of(command) if isinstance(command, Response) else None
         events = self._pass("note", [note_frames.write(note)], t) if note is not None else []

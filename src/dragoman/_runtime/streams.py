@@ -6,13 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Final
 from weakref import ref
 
-import anyio
 from anyio.lowlevel import checkpoint
 from msgspec import Struct
 
 from dragoman._model.errors import DragomanError
 from dragoman._model.events import AnyEvent, RunEnded, TurnEnded, TurnStarted
 from dragoman._projections.published import Projector
+from dragoman._runtime.loops import Event, event_type
+
+FEW: Final = 16
+"""So few events are given out together with those that came after them."""
 
 
 class EventStream:
@@ -24,7 +27,9 @@ class EventStream:
     def __init__(self) -> None:
         self._batches: deque[Sequence[AnyEvent]] = deque()
         self._current: Iterator[AnyEvent] = iter(())
-        self._wake: anyio.Event | None = None
+        self._event: Callable[[], Event] | None = None
+        """What makes an event of the loop in which somebody listens."""
+        self._wake: Event | None = None
         self._over = False
         self._error: DragomanError | None = None
         self.listens: bool = True
@@ -44,10 +49,13 @@ class EventStream:
 
     async def batch(self) -> Sequence[AnyEvent]:
         """The next events, as many as came together; none when it is over."""
-        await checkpoint()  # a listener with a long backlog must not keep the pumps from running
+        if self._batches or self._over:
+            await checkpoint()  # a listener with a long backlog must not keep the pumps from running
         while (batch := self.at_hand()) is None:
+            if self._event is None:
+                self._event = event_type()
             if self._wake is None or self._wake.is_set():
-                self._wake = anyio.Event()
+                self._wake = self._event()
             await self._wake.wait()
         return batch
 
@@ -55,7 +63,10 @@ class EventStream:
         """The next events without waiting; None if there are none yet."""
         over = self._over  # looked at first: another thread may listen, and the last batch comes before it
         if self._batches:
-            return self._batches.popleft()
+            batch = self._batches.popleft()
+            while self._batches and len(batch) < FEW:  # a turn of the loop less
+                batch = [*batch, *self._batches.popleft()]
+            return batch
         if not over:
             return None
         error, self._error = self._error, None

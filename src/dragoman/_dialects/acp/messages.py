@@ -217,7 +217,10 @@ def update_of(params: Any) -> UpdateParams | Unknown:
 
 def tool_of(native: Any) -> ToolUpdate | None:
     """A tool call as requests and older updates carry it; None if it has no id."""
-    tool: ToolUpdate = fit(native, ToolUpdate)
+    try:
+        tool = msgspec.convert(native, ToolUpdate)
+    except msgspec.MsgspecError:  # one that does not fit, as far as it goes
+        tool = fit(native, ToolUpdate)
     return tool if tool.toolCallId else None
 
 

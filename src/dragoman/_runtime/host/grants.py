@@ -10,37 +10,36 @@ from collections.abc import Sequence
 from dragoman._model.events import FileChanged
 from dragoman._policy.permission import PermissionRequest
 
-Call = tuple[str | None, int | None, str]
-"""A tool call: its session, its turn, its id."""
+Given = list[tuple[PermissionRequest, list[FileChanged]]]
+"""What was allowed to a call, each with the changes that it proposed."""
 
 
 class Grants:
     """The permissions of the turns that are open, by call."""
 
     def __init__(self) -> None:
-        self._given: dict[Call, list[tuple[PermissionRequest, list[FileChanged]]]] = {}
+        self._turns: dict[str | None, tuple[int, dict[str, Given]]] = {}
+        """Of each session the turn that asked last, and what was allowed in it."""
 
     def add(self, request: PermissionRequest, changes: Sequence[FileChanged]) -> None:
-        """A call was allowed; `changes` are those that it proposed."""
-        call = _call(request)
-        if call is None:
+        """A call was allowed; `changes` are those that it proposed. What was allowed in another turn is past."""
+        event = request.event
+        if event.call_id is None:
             return
-        session, turn, _ = call
-        past = [known for known in self._given if known[0] == session and known[1] != turn]
-        for known in past:
-            del self._given[known]
-        self._given.setdefault(call, []).append((request, list(changes)))
+        turn, calls = self._turns.get(event.session, (None, {}))
+        if turn != event.turn:
+            calls = {}
+            self._turns[event.session] = event.turn, calls
+        calls.setdefault(event.call_id, []).append((request, list(changes)))
 
     def cover(self, wanted: PermissionRequest, current: str | None) -> bool:
         """Whether what the host shall do was allowed. `current` is the text of the file as it is, where it writes one."""
-        call = _call(wanted)
-        given = self._given.get(call, []) if call is not None else []
+        event = wanted.event
+        turn, calls = self._turns.get(event.session, (None, {}))
+        if event.call_id is None or turn != event.turn:
+            return False
+        given = calls.get(event.call_id, [])
         return any(_same(asked, changes, wanted, current) for asked, changes in given)
-
-
-def _call(request: PermissionRequest) -> Call | None:
-    event = request.event
-    return (event.session, event.turn, event.call_id) if event.call_id is not None else None
 
 
 def _same(

@@ -14,6 +14,8 @@ from typing import IO, Final, Literal
 import anyio
 from anyio.lowlevel import checkpoint
 
+from dragoman._runtime.loops import is_asyncio
+
 PIPE_SIZE: Final = 1 << 20
 """What a pipe may hold, where the system lets us say so: claude drops what a slow reader leaves behind."""
 
@@ -38,18 +40,58 @@ async def pump(pipe: IO[bytes], take: Callable[[bytes], None]) -> None:
     """Read to the end, as fast as it comes. If cancelled, take what is there already: the agent is gone and
     an outsider holds the pipe, but what the agent wrote before is in it."""
     fd = pipe.fileno()
-    try:
-        while True:
-            await anyio.wait_readable(fd)
-            chunk = _read(fd)
-            if chunk:
-                take(chunk)
-            elif chunk is not None:
-                return
-    except anyio.get_cancelled_exc_class():
-        if chunk := _read(fd):
+
+    def read() -> bool:
+        """Take some; whether there may be more."""
+        chunk = _read(fd)
+        if chunk:
             take(chunk)
+        return chunk != b""
+
+    try:
+        await (_called_by_asyncio if is_asyncio() else _whenever_readable)(fd, read)
+    except anyio.get_cancelled_exc_class():
+        read()
         raise
+
+
+async def _whenever_readable(fd: int, read: Callable[[], bool]) -> None:
+    while True:
+        await anyio.wait_readable(fd)
+        if not read():
+            return
+
+
+async def _called_by_asyncio(fd: int, read: Callable[[], bool]) -> None:
+    """The loop is told of the pipe once, and calls `read` itself: to wait anew for each read costs as much as to read and
+    understand ten lines, and a turn of the loop before the first of them is understood."""
+    import asyncio  # not at the top: on trio nobody needs it
+
+    with suppress(ImportError):
+        from sniffio import current_async_library_cvar
+
+        # What a loop calls is in no task, by which anyio knows asyncio; the context is this task's, and nobody else's.
+        current_async_library_cvar.set("asyncio")
+    loop = asyncio.get_running_loop()
+    over: asyncio.Future[None] = loop.create_future()
+
+    def called() -> None:
+        if over.done():  # it was cancelled in this very turn
+            return
+        try:
+            if read():
+                return
+        except BaseException as error:
+            over.set_exception(error)
+        else:
+            over.set_result(None)
+        loop.remove_reader(fd)
+
+    loop.add_reader(fd, called)
+    try:
+        await over
+    finally:
+        loop.remove_reader(fd)
 
 
 async def follow(file: IO[bytes], take: Callable[[bytes], None], over: anyio.Event) -> None:
