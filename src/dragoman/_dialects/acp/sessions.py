@@ -317,12 +317,14 @@ class Session:
         if tool is None or not tool.toolCallId:
             self._ledger.put(ev.NativeUnknown(native_type="session/update/tool_call without an id"))
             return
-        new = self.tools.is_new(tool.toolCallId)
-        if new:
-            if not self._acted or self.id not in self._ledger.open_turns:
+        ledger = self._ledger
+        known = ledger.tool_known(tool.toolCallId, replay=self._replaying)
+        if not known:
+            if not self._acted or self.id not in ledger.open_turns:
                 self._sign_of_life()
-            self._texts.close()
-        self.tools.see(tool, new=new, null_clears=self._agreement.version >= 2)
+            if self._texts.run is not None:
+                self._texts.close()
+        self.tools.see(tool, known, self._agreement.version >= 2)
 
     def ask(self, tool: m.ToolUpdate) -> Call:
         """The call of a permission request, which may be the first line about it."""
