@@ -29,7 +29,7 @@ _ENDS: Final[dict[str | None, ev.ToolStatus]] = {
 }
 
 _TITLE, _INPUT, _LOCATIONS, _CONTENT, _RESULT, _RESPONSE, _STATUS = (1 << n for n in range(7))
-"""What an update may change of a call, added up where it changes several: a set of names takes five times as long."""
+"""What an update may change of a call, added up where it changes several: a set of their names takes twice as long."""
 _TOLD_AT_START: Final = _TITLE | _INPUT | _LOCATIONS
 _TOLD_AT_END: Final = _CONTENT | _RESULT
 ENDED_KEPT: Final = 32
