@@ -40,9 +40,9 @@ class Ceiling:
 CEILINGS = (
     Ceiling("claude captures", "claude_stream", lambda: material.captured("claude_stream"), 25, 1.15, 1.6),
     Ceiling("claude deltas", "claude_stream", lambda: material.claude_deltas(SOME), 7.1, 1, 0.7),
-    Ceiling("acp captures", "acp", lambda: material.captured("acp"), 38, 1.04, 2.1),
-    Ceiling("acp chunks", "acp", lambda: material.acp_chunks(SOME), 12, 1, 1.1),
-    Ceiling("acp diffs", "acp", lambda: material.acp_diffs(SOME), 73, 1, 3),
+    Ceiling("acp captures", "acp", lambda: material.captured("acp"), 29.6, 1.04, 1.8),
+    Ceiling("acp chunks", "acp", lambda: material.acp_chunks(SOME), 6.1, 1, 0.55),
+    Ceiling("acp diffs", "acp", lambda: material.acp_diffs(SOME), 30.1, 1, 2.1),
     Ceiling("codex exec captures", "codex_exec", lambda: material.captured("codex_exec"), 15.2, 1, 1.5),
     Ceiling("codex app captures", "codex_app", lambda: material.captured("codex_app"), 14.3, 1.04, 1.5),
     Ceiling("gemini captures", "gemini_stream", lambda: material.captured("gemini_stream"), 19.1, 1.04, 2.3),

@@ -53,7 +53,6 @@ def test_what_has_ended_is_forgotten(scenario: Scenario) -> None:
     assert (many - few) / (MANY - FEW) <= AN_ID
 
 
-@pytest.mark.xfail(reason="difflib goes through all pairs of equal lines", strict=True)
 def test_a_long_repetitive_edit_takes_a_few_steps_a_line() -> None:
     """60,000 lines of it blocked the event loop for 14.6 s."""
     old = [("    }\n", "    {\n", "\n")[n % 3] for n in range(7_500)]

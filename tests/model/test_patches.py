@@ -96,10 +96,13 @@ def test_repetitive_texts_are_one_hunk() -> None:
 def test_with_too_few_steps_all_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each line is looked for in the other text: 4 steps, and one that is left in what is left of it."""
     before, after = ["a\n", "b\n"], ["b\n", "a\n"]
-    monkeypatch.setattr(hunks, "MOST_STEPS", 6)
+    monkeypatch.setattr(hunks, "STEPS_A_LINE", 0)
+    monkeypatch.setattr(hunks, "FIRST_STEPS", 6)
     assert hunks.hunks(before, after) == ["@@ -1,2 +1,2 @@\n", "+b\n", " a\n", "-b\n"]
-    monkeypatch.setattr(hunks, "MOST_STEPS", 3)
+    monkeypatch.setattr(hunks, "FIRST_STEPS", 3)
     assert hunks.hunks(before, after) == ["@@ -1,2 +1,2 @@\n", "-a\n", "-b\n", "+b\n", "+a\n"]
+    monkeypatch.setattr(hunks, "STEPS_A_LINE", 1)
+    assert hunks.hunks(before, after) == ["@@ -1,2 +1,2 @@\n", "+b\n", " a\n", "-b\n"]
 
 
 def test_a_diff_is_made_when_it_is_read_and_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

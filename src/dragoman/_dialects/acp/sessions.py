@@ -242,11 +242,11 @@ class Session:
 
     def _sign_of_life(self) -> None:
         """Begin a turn for what the agent says, where the stream has no lines of the client."""
-        self._acted = self._recalled = True
         ledger = self._ledger
         if not ledger.heard_client and not self._replaying and self.id not in ledger.open_turns:
             self._begin(None)
             ledger.put(ev.TurnStarted(synthesized=True))
+        self._acted = self._recalled = True
 
     # --- history -----------------------------------------------------------------------------------------
 
@@ -269,18 +269,26 @@ class Session:
     # --- what is said and done ---------------------------------------------------------------------------
 
     def _agent_chunk(self, update: m.AgentChunk | m.ThoughtChunk) -> None:
-        content = update.content
+        content, texts, ledger = update.content, self._texts, self._ledger
         words = content.text if type(content) is m.TextContent else chunk_text(content)
-        modes = self.choices.modes
-        if modes and words is not None and words.startswith(_MODE_CHUNK):
+        if words and self.choices.modes and words.startswith(_MODE_CHUNK):
             mode = words.removeprefix(_MODE_CHUNK)
-            if any(known.id == mode for known in modes):
+            if any(known.id == mode for known in self.choices.modes):
                 self.enter_mode(mode)
                 return
-        if not self._acted or self.id not in self._ledger.open_turns:
-            self._sign_of_life()
+        if (
+            words
+            and texts.run == (type(update), update.messageId, None)
+            and not update.meta
+            and not self._replaying
+            and self.id in ledger.open_turns
+        ):  # most go on with the block that is open, and are no more than their delta
+            self._cut = False
+            texts.parts.append(ledger.delta(texts.kind, words, texts.id, texts.block, None, None))
+            return
+        self._sign_of_life()
         self._cut = False
-        self._texts.agent(update, words, self._replaying)
+        texts.agent(update, words, self._replaying)
         if update.meta:
             counted = self._counting.call_usage(update.meta.get("usage"))
             if counted is not None and not self._replaying:
@@ -309,12 +317,14 @@ class Session:
         if tool is None or not tool.toolCallId:
             self._ledger.put(ev.NativeUnknown(native_type="session/update/tool_call without an id"))
             return
-        new = self.tools.is_new(tool.toolCallId)
-        if new:
-            if not self._acted or self.id not in self._ledger.open_turns:
+        ledger = self._ledger
+        known = ledger.tool_known(tool.toolCallId, replay=self._replaying)
+        if not known:
+            if not self._acted or self.id not in ledger.open_turns:
                 self._sign_of_life()
-            self._texts.close()
-        self.tools.see(tool, new=new, null_clears=self._agreement.version >= 2)
+            if self._texts.run is not None:
+                self._texts.close()
+        self.tools.see(tool, known, self._agreement.version >= 2)
 
     def ask(self, tool: m.ToolUpdate) -> Call:
         """The call of a permission request, which may be the first line about it."""

@@ -24,8 +24,8 @@ _KINDS: Final[dict[type[m.Update], Kind]] = {
 }
 
 
-Run = tuple[Kind, str | None, str | None]
-"""The kind, the message's own id and the parent that chunks in a row share if they are one block. A plain tuple: one is
+Run = tuple[type[m.Update], str | None, str | None]
+"""The type, the message's own id and the parent that chunks in a row share if they are one block. A plain tuple: one is
 made for every chunk, and a named one takes six times as long."""
 
 
@@ -33,11 +33,14 @@ class Texts:
     """The messages of one session."""
 
     def __init__(self, ledger: Ledger) -> None:
+        self.run: Run | None = None
+        """What the open block is of; None if none is open. Where it is, the next four are the block's."""
+        self.kind: Kind = "text"
+        self.id = ""
+        self.block = 0
+        self.parts: list[str] = []
+        """What its deltas said, as the ledger made it whole."""
         self._ledger = ledger
-        self._run: Run | None = None
-        self._id = ""
-        self._block = 0
-        self._parts: list[str] = []
         self._made = 0
         self._blocks: dict[str, int] = {}
         self._answer: str | None = None
@@ -45,8 +48,8 @@ class Texts:
     @property
     def answer(self) -> str | None:
         """The agent's last text to the user since `forget`."""
-        if self._run is not None and self._run[0] == "text" and self._run[2] is None:
-            return "".join(self._parts)
+        if self.run is not None and self.kind == "text" and self.run[2] is None:
+            return "".join(self.parts)
         return self._answer
 
     def forget(self) -> None:
@@ -57,46 +60,37 @@ class Texts:
 
     def close(self) -> None:
         """End the open block, because something else follows."""
-        if self._run is not None:
+        if self.run is not None:
             self._ledger.close_text()
             self._answer = self.answer
-            self._run, self._parts = None, []
+            self.run, self.parts = None, []
 
     # --- the agent ---------------------------------------------------------------------------------------
 
     def agent(self, chunk: m.AgentChunk | m.ThoughtChunk, words: str | None, replay: bool) -> None:
         """Take in a chunk of the agent; `words` is its text, None if it is not plain text."""
-        kind, given = _KINDS[type(chunk)], chunk.messageId
-        parent = parent_of(chunk) if chunk.meta else None
-        run = (kind, given, parent)
-        if not words or replay:
-            self._other(run, chunk.content if words is None else words, replay)
+        given, parent = chunk.messageId, parent_of(chunk)
+        run = (type(chunk), given, parent)
+        if not words:
+            if words is None and chunk.content:
+                self._say(run, chunk.content, replay)
             return
-        if run != self._run:
-            self._begin(run)
-        # as the ledger makes it whole
-        self._parts.append(self._ledger.delta(kind, words, self._id, self._block, None, parent))
-
-    def _other(self, run: Run, content: Any, replay: bool) -> None:
-        """Take in a chunk that is not text, or empty, or history."""
-        kind, given, parent = run
-        if not content:
+        if replay and given is None:
+            self._say(run, words, replay)
             return
-        if not isinstance(content, str) or given is None:
-            self._say(run, content, replay)
-            return
-        if run != self._run:
-            self._begin(run)
-        delta = ev.Delta(
-            kind=kind, text=content, message_id=self._id, block=self._block, parent=parent, replay=replay
-        )
-        self._ledger.put(delta)
-        self._parts.append(delta.text)
-
-    def _begin(self, run: Run) -> None:
-        self.close()
-        self._run = run
-        self._id, self._block = self._next(run[1])
+        if run != self.run:
+            self.close()
+            self.run, self.kind = run, _KINDS[type(chunk)]
+            self.id, self.block = self._next(given)
+        if replay:
+            delta = ev.Delta(
+                kind=self.kind, text=words, message_id=self.id, block=self.block, parent=parent, replay=True
+            )
+            self._ledger.put(delta)
+            words = delta.text
+        else:
+            words = self._ledger.delta(self.kind, words, self.id, self.block, None, parent)
+        self.parts.append(words)
 
     def whole(self, message: m.AgentMessage | m.AgentThought, *, replay: bool) -> None:
         """Take in a whole message of the agent. One without content only announces the chunks to come."""
@@ -104,11 +98,11 @@ class Texts:
         if message.content:
             if given is not None:
                 self._blocks.pop(given, None)  # it replaces what was said under this id
-            self._say((_KINDS[type(message)], given, parent_of(message)), message.content, replay)
+            self._say((type(message), given, parent_of(message)), message.content, replay)
 
     def _say(self, run: Run, content: Any, replay: bool) -> None:
         """Put a message that comes in one line."""
-        kind, given, parent = run
+        kind, given, parent = _KINDS[run[0]], run[1], run[2]
         self.close()
         words, blocks = _read(content)
         message_id, block = self._next(given)

@@ -29,7 +29,7 @@ _ENDS: Final[dict[str | None, ev.ToolStatus]] = {
 }
 
 _TITLE, _INPUT, _LOCATIONS, _CONTENT, _RESULT, _RESPONSE, _STATUS = (1 << n for n in range(7))
-"""What an update may change of a call, added up where it changes several: a set of names takes five times as long."""
+"""What an update may change of a call, added up where it changes several: a set of their names takes twice as long."""
 _TOLD_AT_START: Final = _TITLE | _INPUT | _LOCATIONS
 _TOLD_AT_END: Final = _CONTENT | _RESULT
 ENDED_KEPT: Final = 32
@@ -91,12 +91,6 @@ class Tools:
         if call_id is None:
             return None
         return self._open.get(call_id) or self._ended.get(call_id)
-
-    def is_new(self, call_id: str) -> bool:
-        """Whether there neither is nor was a call with this id."""
-        if call_id in self._open or call_id in self._ended:
-            return False
-        return not self._ledger.tool_known(call_id, replay=self._replay)
 
     def _settle(self) -> None:
         """Put away the calls that the ledger ended: with their turn."""
@@ -183,12 +177,12 @@ class Tools:
 
     # --- updates -----------------------------------------------------------------------------------------
 
-    def see(self, update: m.ToolUpdate, *, new: bool, null_clears: bool = False) -> Call:
-        """Take in an update of a call; the first one, which is `new`, starts it. Returns the call."""
-        call = self._made(update, update.title) if new else self._known(update)
+    def see(self, update: m.ToolUpdate, known: bool, null_clears: bool = False) -> Call:
+        """Take in an update of a call; the first one, while it is not `known`, starts it. Returns the call."""
+        call = self._known(update) if known else self._made(update, update.title)
         changed, status = _take(call, update, null_clears), update.status
         ending = _ENDS.get(status)
-        if new:
+        if not known:
             self._start(call, status)
             changed &= ~_TOLD_AT_START
         elif status is not None and ending is None:
@@ -208,11 +202,11 @@ class Tools:
     def grow(self, chunk: m.ToolContentChunk) -> None:
         """Add one piece of content to a call."""
         update = m.ToolUpdate(toolCallId=chunk.toolCallId)
-        if self.is_new(chunk.toolCallId):
+        if self._ledger.tool_known(chunk.toolCallId, replay=self._replay):
+            call = self._known(update)
+        else:
             call = self._made(update)
             self._start(call, None)
-        else:
-            call = self._known(update)
         if call.shown is None:
             call.shown = shown_in([chunk.content], call.id)
         else:
@@ -226,7 +220,7 @@ class Tools:
         titles. Returns the call."""
         call = self.find(update.toolCallId)
         if call is None:
-            call = self.see(update, new=self.is_new(update.toolCallId))
+            call = self.see(update, self._ledger.tool_known(update.toolCallId, replay=self._replay))
         else:
             call.changes = shown_in(parts_of(update.content or None), call.id).changes or call.changes
             if not call.input and update.rawInput not in (UNSET, None, {}):
@@ -426,7 +420,7 @@ def _structured(call: Call) -> Any:
 def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> int:
     """Copy an update's fields to a call. Returns what changed."""
     changed = 0
-    title, given, result = update.title, update.rawInput, update.rawOutput
+    title, given, content, result = update.title, update.rawInput, update.content, update.rawOutput
     if title is not None and title != call.title:
         call.title = title
         changed = _TITLE
@@ -438,9 +432,8 @@ def _take(call: Call, update: m.ToolUpdate, null_clears: bool) -> int:
         if locations and locations != call.locations:
             call.locations = locations
             changed |= _LOCATIONS
-    if update.content is not UNSET and (update.content is not None or null_clears):
-        parts = update.content if type(update.content) is list else parts_of(update.content)
-        before = call.shown
+    if content is not UNSET and (content is not None or null_clears):
+        parts, before = content if type(content) is list else parts_of(content), call.shown
         if parts != (before.native if before is not None else []):
             call.shown = shown = shown_in(parts, call.id) if parts else None
             if shown is not None and shown.changes:
@@ -473,11 +466,12 @@ def _name(update: m.ToolUpdate) -> str:
     prefix = _PREFIXED.fullmatch(update.toolCallId) if "__" in update.toolCallId else None
     if prefix is not None:
         return prefix[1]
-    about = update.rawInput.values() if isinstance(update.rawInput, dict) else ()
     title = update.title
-    if title and " " not in title and _WORD.fullmatch(title) and title not in about:
-        return title
-    return update.kind or update.title or "tool"
+    if title and " " not in title and _WORD.fullmatch(title):
+        about = update.rawInput.values() if isinstance(update.rawInput, dict) else ()
+        if title not in about:
+            return title
+    return update.kind or title or "tool"
 
 
 def _locations(native: Any) -> list[ev.Location]:

@@ -150,14 +150,15 @@ def commands_of(native: list[Any] | None) -> list[ev.SlashCommand]:
     commands = []
     for item in native or []:
         if isinstance(item, dict):
-            old, name = fields.text(item, "id"), fields.text(item, "name")
-            input = fields.mapping(item, "input")
+            name, about = fields.text(item, "name"), fields.text(item, "description")
+            old = fields.text(item, "id") if "id" in item else None
+            hint = fields.text(item["input"], "hint") if "input" in item else None
             if (old or name) is not None:
                 commands.append(
                     ev.SlashCommand(
                         name=(old or name or "").removeprefix("/"),
-                        description=fields.text(item, "description") or (name if old is not None else None),
-                        hint=fields.text(input, "hint") or None,
+                        description=about or (name if old is not None else None),
+                        hint=hint or None,
                     )
                 )
     return commands
