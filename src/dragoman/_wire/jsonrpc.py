@@ -5,13 +5,12 @@ a line with a `method` and an `id` is the other side's request, one with an `id`
 """
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from dragoman._wire.jsontext import MAX_DEPTH, Invalid, bounded, parse, repaired
+from dragoman._wire.jsontext import MAX_DEPTH, REFUSED, Invalid, bounded, decoder, parse, repaired
 
 Id = str | int
 
@@ -83,8 +82,6 @@ class Line(Struct, gc=False):
 _IDS: Final = frozenset((int, str))
 _decode: Final = msgspec.json.Decoder(Line).decode
 _decode_plain: Final = msgspec.json.Decoder().decode
-REFUSALS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What a decoder raises for a line that it does not take."""
 
 
 class Peer:
@@ -136,10 +133,10 @@ class Peer:
                 if not _may_be_deep(line):
                     return [self._answer(id, said.result, None)]
             elif id is None and type(method) is str and (wanted := self._types.get(method)) is not None:
-                params = _decoder(wanted).decode(said.params or b"{}")
+                params = decoder(wanted).decode(said.params or b"{}")
                 return [Notification(method, params, said.emittedAtMs)]
             return [self._answered(_meaning(said, line))]
-        except REFUSALS:
+        except REFUSED:
             return self._receive_tolerant(line)
 
     def _receive_tolerant(self, line: bytes) -> list[Incoming]:
@@ -157,7 +154,7 @@ class Peer:
         """What a line of our own says; its requests are in flight from now on."""
         try:
             found = [_meaning(_decode(line), line)]
-        except REFUSALS:
+        except REFUSED:
             found = [classify(repaired(item)) for item in _items(parse(line))]
         for item in found:
             if isinstance(item, Request):
@@ -175,11 +172,6 @@ class Peer:
         if call is None:
             return Response(id, None, None, None, result, error)
         return Response(id, call.method, call.params, call.context, result, error)
-
-
-@cache
-def _decoder(wanted: type[Struct]) -> "msgspec.json.Decoder[Any]":
-    return msgspec.json.Decoder(wanted)
 
 
 def _items(value: Any) -> list[Any]:

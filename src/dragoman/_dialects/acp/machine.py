@@ -23,6 +23,7 @@ from dragoman._model.result import error_class
 from dragoman._model.sessions import SessionInfo
 from dragoman._wire import fields
 from dragoman._wire.jsonrpc import Incoming, Notification, Request, Response, RpcError
+from dragoman._wire.jsontext import REFUSED
 from dragoman._wire.machine import Machine
 
 _COMMANDS: Final = {
@@ -127,7 +128,7 @@ class Acp(Machine):
         beyond its decoding and its event are the calls between the two. Whatever else there is the peer reads."""
         try:
             params = m.decode_update(line).params if line.startswith(m.BEGINNING) else _NO_UPDATE
-        except m.REFUSALS:
+        except REFUSED:
             params = _NO_UPDATE
         update, connection = params.update, self._connection
         if update is None:

@@ -203,10 +203,8 @@ BEGINNING: Final = b'{"jsonrpc":"2.0","method":"session/update",'
 """How nearly all agents begin the line of an update."""
 
 decode_update: Final = msgjson.Decoder(UpdateLine).decode
-"""The line of an update in its types, in one pass; raises REFUSALS for one that does not fit. It takes 0.57 µs for a chunk
+"""The line of an update in its types, in one pass; raises REFUSED for one that does not fit. It takes 0.57 µs for a chunk
 and 4.0 for a diff of 2 kB, where the peer's two passes, envelope and params, take 0.70 and 5.9."""
-
-REFUSALS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def update_of(params: Any) -> UpdateParams | Unknown:

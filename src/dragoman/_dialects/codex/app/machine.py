@@ -21,6 +21,7 @@ from dragoman._model.frames import Launch
 from dragoman._model.sessions import SessionInfo
 from dragoman._version import __version__
 from dragoman._wire import fields, jsonrpc
+from dragoman._wire.jsontext import REFUSED
 from dragoman._wire.machine import Machine
 
 INITIALIZE: Final = "initialize"
@@ -129,7 +130,7 @@ class CodexApp(Machine):
             self.ledger.current = self._threads.main
         try:
             note = m.NOTES.decode(line) if line.startswith(m.NOTE_BEGINS) else None
-        except jsonrpc.REFUSALS:
+        except REFUSED:
             note = None
         if note is not None and note.id is None:
             self._hear(note.method, note.params, note.emittedAtMs)

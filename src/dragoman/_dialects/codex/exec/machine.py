@@ -16,7 +16,7 @@ from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Exit, Launch
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
-from dragoman._wire.jsontext import repaired_text
+from dragoman._wire.jsontext import REFUSED, repaired_text
 from dragoman._wire.machine import Machine
 from dragoman._wire.textblocks import Growing
 
@@ -62,7 +62,7 @@ class CodexExec(Machine):
         way."""
         try:
             message: Any = m.decode(line)
-        except m.REFUSALS:
+        except REFUSED:
             message = None
         if message is None or message.method:
             message = m.read(line)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, get_args
 import msgspec
 from msgspec import Struct, field
 
-from dragoman._wire.jsontext import Invalid, Ragged, Reader, Unknown
+from dragoman._wire.jsontext import REFUSED, Invalid, Ragged, Reader, Unknown
 
 Phase = Literal["started", "updated", "completed"]
 """Of an item."""
@@ -147,9 +147,8 @@ def choose(header: Header) -> type[Message] | None:
 _READER: Reader[Header, Message] = Reader(Header, choose)
 _TYPED: msgspec.json.Decoder[Message] = msgspec.json.Decoder(_Typed)
 decode = _TYPED.decode
-"""The message on a line with a type, as `read` gives it; it raises REFUSALS for what it does not take, and takes an old
+"""The message on a line with a type, as `read` gives it; it raises REFUSED for what it does not take, and takes an old
 event for what its type says."""
-REFUSALS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def read(line: bytes) -> Message | Unknown | Invalid:
@@ -159,7 +158,7 @@ def read(line: bytes) -> Message | Unknown | Invalid:
         message = _TYPED.decode(line)
         if not message.method:
             return message
-    except REFUSALS:
+    except REFUSED:
         pass
     return _READER.read(line)
 

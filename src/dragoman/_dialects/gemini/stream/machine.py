@@ -13,7 +13,7 @@ from dragoman._model import toolnames
 from dragoman._model.capabilities import Capability
 from dragoman._model.frames import Exit, Launch
 from dragoman._wire import fields
-from dragoman._wire.jsontext import repaired_text
+from dragoman._wire.jsontext import REFUSED, repaired_text
 from dragoman._wire.machine import Machine
 
 
@@ -76,7 +76,7 @@ class GeminiStream(Machine):
         by `read`, which has the others."""
         try:
             message = m.DECODER.decode(line)
-        except m.REFUSED:
+        except REFUSED:
             super().on_out(line)
             return
         self.ledger.agent_time = message.timestamp

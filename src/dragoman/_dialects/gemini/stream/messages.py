@@ -108,8 +108,6 @@ START = b'{"type"'
 DECODER: Final[msgspec.json.Decoder[Native]] = msgspec.json.Decoder(_Typed)
 """Reads events as they should be; what it refuses is for `read`."""
 
-REFUSED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What it raises."""
 
 READER: Reader[Header, Native] = Reader(Header, lambda header: TYPES.get(header.type), _Typed)
 
