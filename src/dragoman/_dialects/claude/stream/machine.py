@@ -155,20 +155,24 @@ class ClaudeStream(Machine):
 
     def _init(self, message: m.Init) -> None:
         """Take in an init. One comes with every turn, and not always first."""
-        facts = translate.session_facts(message, self.ledger.known())
-        facts.resumed = bool(self.resumed) and not self.ledger.facts()
-        left = self.ledger.facts().get("mode", facts.permission_mode)
-        self.ledger.put(facts)
-        if facts.permission_mode not in (None, left):  # a mode that it left without a word
-            self.ledger.put(ev.SessionMode(mode=facts.permission_mode))
-        self._check_mode(facts.permission_mode)
-        self._begin(next(iter(message.user_message_uuids or ()), None))
+        ledger, mode = self.ledger, message.permissionMode
+        before = ledger.facts()
+        left = before.get("mode", mode)
+        facts = translate.session_facts(message, ledger.known())
+        facts.resumed = self.resumed and not before
+        ledger.put(facts)
+        if mode is not None and mode != left:  # a mode that it left without a word
+            ledger.put(ev.SessionMode(mode=mode))
+        if self._controls.asked_mode is not None:
+            self._check_mode(mode)
+        if not ledger.open_turns:
+            self._begin(next(iter(message.user_message_uuids or ()), None))
 
     def _check_mode(self, mode: str | None) -> None:
         """Warn if the first mode that is reported is not the one that was asked for. Where settings forbid
         bypassPermissions, it is default, and in 2.1.300 auto, in which a model judges."""
         asked, self._controls.asked_mode = self._controls.asked_mode, None
-        if None not in (asked, mode) and asked != mode:
+        if mode is not None and asked != mode:
             message = f"{self.agent} was told to be in permission mode {asked}, and says that it is in {mode}"
             self.ledger.put(
                 ev.Notice(severity="warning", message=message, code="permission_mode", synthesized=True)

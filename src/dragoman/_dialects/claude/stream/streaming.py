@@ -112,9 +112,9 @@ class Streaming:
     def count(self, message: m.ApiMessage, parent: str | None) -> None:
         """Put the usage of a message that is not streamed, without its output count, which is that of the
         first token."""
-        id, usage = message.id, message.usage
-        if id != self.id and usage and id not in self._counted_ids and message.model != "<synthetic>":
-            self._say_usage(id, message.model, usage_of(usage, output=False), parent)
+        id, usage, model = message.id, message.usage, message.model
+        if usage and id != self.id and id not in self._counted_ids and model != "<synthetic>":
+            self._say_usage(id, model, usage_of(usage, output=False), parent)
 
     def _say_usage(
         self, message_id: str | None, model: str | None, usage: Usage | None, parent: str | None
