@@ -45,11 +45,11 @@ CEILINGS = (
     Ceiling("acp diffs", "acp", lambda: material.acp_diffs(SOME), 30.1, 1, 2.1),
     Ceiling("codex exec captures", "codex_exec", lambda: material.captured("codex_exec"), 15.2, 1, 1.5),
     Ceiling("codex app captures", "codex_app", lambda: material.captured("codex_app"), 14.3, 1.04, 1.5),
-    Ceiling("gemini captures", "gemini_stream", lambda: material.captured("gemini_stream"), 19.1, 1.04, 2.3),
+    Ceiling("gemini captures", "gemini_stream", lambda: material.captured("gemini_stream"), 11.3, 1.02, 1.6),
 )
 REDACTION = 23.2
 """Calls of Python functions to redact a piece of a message."""
-INSIGHTS = 2.26
+INSIGHTS = 2
 """Calls for the insights view, over those for plain conversion."""
 
 

@@ -77,6 +77,14 @@ def test_some_fields_of_it(text: str, expected: Some) -> None:
     assert NativeLine(text).read(Some) == expected
 
 
+@pytest.mark.parametrize("text", PLAIN + ODD)
+def test_a_line_that_was_read_is_shown_as_any_other(text: str) -> None:
+    line, other = NativeLine(text), NativeLine(text)
+    line.read(Some)
+    assert type(line.field) is type(other.field)
+    assert line.field == other.field
+
+
 def test_a_word_that_may_be_spelled_out() -> None:
     assert NativeLine('{"type":"result"}').may_say("result")
     assert NativeLine('{"type":"res\\u0075lt"}').may_say("result")

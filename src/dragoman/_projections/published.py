@@ -15,6 +15,7 @@ tables; `live` holds an error of the agent until the turn's result, which alone 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any, Final, Literal, Protocol, cast
 
@@ -26,7 +27,7 @@ from dragoman._model.events import Event
 from dragoman._wire.event_json import plain
 from dragoman._wire.jsontext import repaired
 from dragoman._wire.native_line import NativeLine
-from dragoman._wire.published_items import Item
+from dragoman._wire.published_items import SAID
 
 Profile = Literal["seed", "live"]
 PROFILES: Final[tuple[Profile, ...]] = ("seed", "live")
@@ -66,6 +67,7 @@ class View(Protocol):
     def refusal(self, *, extended: bool = False, vendor: str = "") -> str: ...
 
 
+@cache
 def view(name: str) -> View:
     """The package of the published model `name` (a key of VIEWS), imported when first asked for."""
     return cast(View, import_module(VIEWS[name]))
@@ -103,8 +105,8 @@ def project(events: Iterable[Event], projector: Projector) -> Iterator[Struct]:
 
 def _made(value: Any) -> Any:
     """A line of the agent's, as it was; anything else is no part of an item."""
-    if isinstance(value, NativeLine):
-        return value.written()
+    if type(value) is NativeLine:
+        return msgspec.Raw(value.text.encode())
     raise TypeError(f"an item holds no {type(value).__name__}")
 
 
@@ -113,7 +115,7 @@ _encoder = msgspec.json.Encoder(enc_hook=_made)
 
 def encode(item: Struct) -> bytes:
     """An item as JSON; one that was read, as it was. Never raises: what JSON cannot hold is repaired."""
-    said = item.said if isinstance(item, Item) else None
+    said = getattr(item, SAID, None)
     shown = item if said is None else said
     try:
         return _encoder.encode(shown)

@@ -5,13 +5,16 @@ add some. Null is the same as absent, and a field that does not fit its type is 
 """
 
 from contextlib import suppress
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, Final, Generic, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
 
 from dragoman._model.events import Event
 from dragoman._wire.jsontext import Invalid, Unknown, fit, parse, repaired
+
+SAID: Final = "_said"
+"""Where an item keeps the line that it was read from: in its dict, which those that are made here do without."""
 
 
 class Item(Struct, omit_defaults=True, rename="camel", dict=True):
@@ -20,7 +23,8 @@ class Item(Struct, omit_defaults=True, rename="camel", dict=True):
     @property
     def said(self) -> dict[str, Any] | None:
         """The line that it was read from, as JSON; None of an item that was made here."""
-        return self.__dict__.get("said")
+        said: dict[str, Any] | None = getattr(self, SAID, None)
+        return said
 
 
 I = TypeVar("I", bound=Item)  # noqa: E741
@@ -71,7 +75,7 @@ class Items(Generic[I]):
 
 def _saying(value: Any, item: I) -> I:
     with suppress(RecursionError):
-        item.__dict__["said"] = _whole(value, item)
+        item.__dict__[SAID] = _whole(value, item)
     return item
 
 

@@ -24,7 +24,7 @@ extended_option: Final = click.option(
 
 
 class Viewer:
-    """Events in, lines of a view out. Who speaks is known with the first event."""
+    """Events in, lines of a view out, as they come. Who speaks is known with the first event."""
 
     def __init__(self, view: str, *, profile: Profile, extended: bool) -> None:
         self._view = view
@@ -32,34 +32,39 @@ class Viewer:
         self._extended = extended
         self._projector: Projector | None = None
 
-    def see(self, event: Event) -> Iterator[bytes]:
+    def see(self, event: Event) -> list[bytes]:
         """Raises UsageError if the view cannot show this agent."""
         if self._projector is None:
-            self._projector = self._start(event)
-        return self._lines(self._projector.feed(event), self._projector)
+            self._projector = _projector(event, self._view, self._profile, extended=self._extended)
+        return list(_lines(self._projector.feed(event), self._projector))
 
-    def end(self) -> Iterator[bytes]:
-        return (
-            self._lines(self._projector.end(), self._projector) if self._projector is not None else iter(())
-        )
+    def end(self) -> list[bytes]:
+        return list(_lines(self._projector.end(), self._projector)) if self._projector is not None else []
 
-    def _start(self, event: Event) -> Projector:
-        """Whose agent it is, its record says, where it is another one's adapter; else the event does."""
-        from dragoman._agents import AGENTS
 
-        record = AGENTS.get(event.agent)
-        vendor = (record.vendor if record is not None else None) or published.vendor_of(event)
-        return published.projector(self._view, profile=self._profile, extended=self._extended, vendor=vendor)
+def _projector(event: Event, view: str, profile: Profile, *, extended: bool) -> Projector:
+    """The view of the agent that `event` is from. Whose agent it is, its record says, where it is another one's adapter;
+    else the event does."""
+    from dragoman._agents import AGENTS
 
-    def _lines(self, items: Iterable[Struct], projector: Projector) -> Iterator[bytes]:
-        return (projector.encode(item) + b"\n" for item in items)
+    record = AGENTS.get(event.agent)
+    vendor = (record.vendor if record is not None else None) or published.vendor_of(event)
+    return published.projector(view, profile=profile, extended=extended, vendor=vendor)
+
+
+def _lines(items: Iterable[Struct], projector: Projector) -> Iterator[bytes]:
+    return (projector.encode(item) + b"\n" for item in items)
 
 
 def view_lines(
     events: Iterable[Event], view: str, *, profile: Profile = "seed", extended: bool = False
 ) -> Iterator[bytes]:
     """A finished stream, line by line."""
-    viewer = Viewer(view, profile=profile, extended=extended)
+    projector: Projector | None = None
     for event in events:
-        yield from viewer.see(event)
-    yield from viewer.end()
+        if projector is None:
+            projector = _projector(event, view, profile, extended=extended)
+        for item in projector.feed(event):
+            yield projector.encode(item) + b"\n"
+    if projector is not None:
+        yield from _lines(projector.end(), projector)

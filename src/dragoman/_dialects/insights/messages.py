@@ -4,6 +4,7 @@ Everything that is None is left out, and so are `isError`, `isSynthetic` and `is
 are camelCase, but for permission denials and the counts of single calls, which are snake_case as in the model.
 """
 
+from itertools import repeat
 from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct, field
@@ -192,12 +193,16 @@ class RateLimitCredits(Part, kw_only=True):
 # --- events ------------------------------------------------------------------------------------------------
 
 
+_ACP: "Final[repeat[Provider]]" = repeat("acp")
+"""A default that is written out all the same, made without a call into Python."""
+
+
 class InsightsEvent(Item, kw_only=True, tag_field="event"):
     """What every event carries."""
 
     id: str = field(default_factory=str)
     timestamp: str = field(default_factory=str)
-    provider: Provider = field(default_factory=lambda: "acp")
+    provider: Provider = field(default_factory=_ACP.__next__)
     session_id: str = field(default_factory=str)
     raw: dict[str, Any] | None = None
     extensions: dict[str, Any] | None = None

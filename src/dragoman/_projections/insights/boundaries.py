@@ -20,6 +20,10 @@ _KINDS: Final[dict[str, m.StreamDeltaKind]] = {
 """message_delta comes just before message_stop, and says why the model stopped."""
 
 
+STREAMED: Final = "stream_event"
+"""The type of the lines that have such marks."""
+
+
 class _Event(Struct):
     type: Any = None
 
@@ -33,8 +37,8 @@ class _Head(Struct):
 
 def boundary(event: Event, line: NativeLine) -> m.StreamDeltaEvent | None:
     """The mark that the frame of `event` is, if it is one. `line` is its line; empty if unknown."""
-    head = line.read(_Head) if line.may_say("stream_event") else None
-    if head is not None and head.type == "stream_event":
+    head = line.read(_Head) if line.may_say(STREAMED) else None
+    if head is not None and head.type == STREAMED:
         is_mark = isinstance(head.event.type, str) and head.event.type in _KINDS
         return _marked(line.value["event"], line.value.get("parent_tool_use_id")) if is_mark else None
     name = event.native_type or "" if isinstance(event, ev.NativeKnown) else ""

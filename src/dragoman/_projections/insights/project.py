@@ -20,7 +20,7 @@ from dragoman._model.events import Event
 from dragoman._model.usage import Usage
 from dragoman._projections import published
 from dragoman._projections.insights import content, requests, sessions, tools, turns
-from dragoman._projections.insights.boundaries import boundary
+from dragoman._projections.insights.boundaries import STREAMED, boundary
 from dragoman._projections.insights.terminals import Terminals
 from dragoman._projections.published import Profile
 from dragoman._projections.stamps import Stamps
@@ -67,90 +67,95 @@ class InsightsProjector:
         self._dialect: str | None = None
         self._agent: str | None = None
         """Both of the last event."""
+        self._is_own = False
+        """That event was read from this very model."""
         self._has_marks = False
         """It tells where messages and blocks begin and end."""
+        self._ends_late = False
+        """Its turns end with the process, after the line that says how."""
         self._stamps = Stamps()
-        self._sessions: dict[str, SessionState] = {}
+        self._session = ""
+        self._state = SessionState()
+        """Of the session at hand."""
+        self._sessions = {"": self._state}
         self._frame: int | None = None
         self._line = _NO_LINE
-        """The line of that frame, where the stream has lines."""
+        """The line of that frame, where the stream has lines.
+
+        No event has what is taken from it: `raw` is the line itself; where Claude's messages and blocks begin and end,
+        `is_error` and `subtype` of its result and ACP's own form of a command are in no field of an event. To carry them
+        there, each capture's events would have to grow by what only this model repeats."""
         self._result = _NO_LINE
         """The last `result` of a process of Gemini CLI, whose turn ends with the process."""
         self._terminals = Terminals()
 
     def feed(self, event: Event) -> list[Struct]:
-        kept: list[Struct] = [*m.ITEMS.kept(event)] if event.ext else []
-        if event.dialect == m.DIALECT:  # what was read from this very model is shown as it was
-            return kept
-        self._stamps.enter(event)
         if event.dialect != self._dialect or event.agent != self._agent:
             self._hear(event.dialect, event.agent)
-        first, mark = event.line is not None, None
-        if first or event.frame is None or event.frame != self._frame:
-            self._look(event)
-        if self._has_marks and (first or type(event) is ev.NativeKnown):
+        if self._is_own:  # what was read from this very model is shown as it was
+            return [*m.ITEMS.kept(event)]
+        session, line, kind = event.session, event.line, type(event)
+        if session and session != self._session:
+            self._turn_to(session)
+        if line is not None:
+            self._frame, self._line = event.frame, NativeLine(line)
+            if self._ends_late:
+                self._keep_result()
+        elif event.frame is None or event.frame != self._frame:
+            self._frame, self._line = None, _NO_LINE
+        handler = self._HANDLERS.get(kind)
+        items: Items = handler(self, event) if handler is not None else []
+        if event.ext:
+            if kept := m.ITEMS.kept(event):
+                self._stamps.enter(event)
+                return [*kept]
+            if items:  # the first is the one that the event's own native values belong to
+                items[0].extensions = {**(items[0].extensions or {}), **_shown(event.ext)} or None
+        if self._has_marks and (
+            kind is ev.NativeKnown or (line is not None and self._line.may_say(STREAMED))
+        ):
             mark = boundary(event, self._line)
-        handler = self._HANDLERS.get(type(event))
-        items = handler(self, event) if handler is not None else []
-        if kept:
-            return kept
-        if items and event.ext:  # the first is the one that the event's own native values belong to
-            ext = {key: value for key, value in event.ext.items() if not key.startswith(_PRIVATE)}
-            items[0].extensions = {**(items[0].extensions or {}), **ext} or None
-        if mark is not None:
-            items = [mark, *items]
-        for item in items:
-            self._stamp(item)
+            items = items if mark is None else [mark, *items]
+        if items or event.time is not None or event.agent_time is not None:
+            self._stamp(items, event)
         return [*items]
 
     def end(self) -> list[Struct]:
         return []
 
-    def encode(self, item: Struct) -> bytes:
-        return published.encode(item)
+    encode = staticmethod(published.encode)
 
     # --- what every item carries -------------------------------------------------------------------------
 
     def _hear(self, dialect: str, agent: str) -> None:
         """Take note of who speaks, and whose tables apply: the dialect says it, since one agent may speak several."""
-        self._dialect, self._agent = dialect, agent
+        self._dialect, self._agent, self._is_own = dialect, agent, dialect == m.DIALECT
         names = (dialect.partition("_")[0], agent, self._vendor)
         self._provider = next((name for name in names if name in m.PROVIDERS), "acp")
-        self._has_marks = dialect == "claude_stream"
+        self._has_marks, self._ends_late = dialect == "claude_stream", dialect == "gemini_stream"
 
-    def _look(self, event: Event) -> None:
-        """Take note of the line that the event is from.
+    def _stamp(self, items: Items, event: Event) -> None:
+        """Give the items of an event what they all carry. The time of one that has none is the last that was known."""
+        stamps, provider, session = self._stamps, self._provider, self._session
+        stamps.enter(event)
+        raw: Any = self._line.field if items else None
+        for item in items:
+            item.provider = provider
+            item.session_id = session
+            item.id, item.timestamp = stamps.next(session)
+            item.raw = raw
 
-        No event has what is taken from it: `raw` is the line itself; where Claude's messages and blocks begin and end,
-        `is_error` and `subtype` of its result and ACP's own form of a command are in no field of an event. To carry them
-        there, each capture's events would have to grow by what only this model repeats."""
-        if event.line is None:
-            self._frame, self._line = None, _NO_LINE
-            return
-        self._frame, self._line = event.frame, NativeLine(event.line)
-        if event.dialect == "gemini_stream" and self._is_result():
+    def _keep_result(self) -> None:
+        if self._line.may_say("result") and self._line.value.get("type") == "result":
             self._result = self._line
 
-    def _is_result(self) -> bool:
-        return self._line.may_say("result") and self._line.value.get("type") == "result"
-
-    def _stamp(self, item: m.InsightsEvent) -> None:
-        stamps = self._stamps
-        item.provider = self._provider
-        item.session_id = stamps.session
-        item.id, item.timestamp = stamps.next(stamps.session)
-        item.raw = self._line.field  # type: ignore[assignment]
-
-    @property
-    def _state(self) -> SessionState:
-        """Of the session at hand. One that had no name so far is that one."""
-        session = self._stamps.session
-        if session and "" in self._sessions:
-            self._sessions.setdefault(session, self._sessions.pop(""))
+    def _turn_to(self, session: str) -> None:
+        """Take note of the session at hand, if it is another one. One that had no name so far is that one."""
+        unnamed = self._sessions.pop("", None)
         state = self._sessions.get(session)
         if state is None:
-            state = self._sessions[session] = SessionState()
-        return state
+            state = self._sessions[session] = unnamed or SessionState()
+        self._session, self._state = session, state
 
     # --- the session -------------------------------------------------------------------------------------
 
@@ -311,7 +316,7 @@ class InsightsProjector:
         self._terminals.embed(event.content)
         state = self._state
         call = state.calls.pop(event.call_id, None)
-        changes = list(state.changes.pop(event.call_id, {}).values())
+        changes = list(state.changes.pop(event.call_id, {}).values()) if state.changes else []
         if event.synthesized and not self._live:
             return []
         return [tools.completion(self._provider, event, call, changes)]
@@ -410,7 +415,7 @@ class InsightsProjector:
 
     def _turn_ended(self, event: ev.TurnEnded) -> Items:
         state = self._state
-        left = self._terminals.finish(self._stamps.session)
+        left = self._terminals.finish(self._session)
         if event.synthesized and not self._live:
             return left
         if event.dialect == "gemini_stream" and not event.synthesized:
@@ -469,6 +474,11 @@ def _spawn(event: ev.ToolStarted) -> m.SubagentSpawnEvent:
 
 def _text(native: dict[str, Any], *keys: str) -> str | None:
     return next((native[key] for key in keys if isinstance(native.get(key), str) and native[key]), None)
+
+
+def _shown(ext: dict[str, Any]) -> dict[str, Any]:
+    """Those of an event's native values that are an agent's own."""
+    return {key: value for key, value in ext.items() if not key.startswith(_PRIVATE)}
 
 
 def _at(native: Any, *path: str) -> Any:

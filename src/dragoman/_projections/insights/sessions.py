@@ -1,5 +1,6 @@
 """What is known of a session, as session_init tells it: all of it each time, so that the last one counts."""
 
+from operator import attrgetter
 from typing import Any, Final
 
 from dragoman._dialects.insights import messages as m
@@ -16,14 +17,12 @@ _SHOWN: Final = (
     "commands",
     "models",
 )
+_shown_of: Final = attrgetter(*_SHOWN)
 
 
 def facts_of(event: ev.SessionFields) -> dict[str, Any]:
     """The facts that session_init has a place for."""
-    values = {name: getattr(event, name) for name in _SHOWN}
-    return {
-        name: value for name, value in values.items() if value is not None and value != [] and value != {}
-    }
+    return {name: value for name, value in zip(_SHOWN, _shown_of(event), strict=True) if value or value == ""}
 
 
 def init(facts: dict[str, Any]) -> m.SessionInitEvent:

@@ -33,11 +33,9 @@ class Terminals:
 
     def embed(self, content: list[ContentBlock]) -> None:
         """A tool call shows these."""
-        self._embedded.update(
-            block.terminal_id
-            for block in content
-            if isinstance(block, TerminalBlock) and block.terminal_id is not None
-        )
+        for block in content:
+            if isinstance(block, TerminalBlock) and block.terminal_id is not None:
+                self._embedded.add(block.terminal_id)
 
     def on_request(self, event: ev.HostCalled, *, tools_open: bool) -> list[m.InsightsEvent]:
         if not event.method.startswith("terminal/"):
@@ -83,6 +81,8 @@ class Terminals:
 
     def finish(self, session: str) -> list[m.InsightsEvent]:
         """The session's turn is over: the ends of those that have exited, though nobody read their output since."""
+        if not self._known:
+            return []
         left = [
             (id, terminal)
             for id, terminal in self._known.items()

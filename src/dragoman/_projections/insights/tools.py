@@ -36,7 +36,7 @@ def invocation(provider: m.Provider, event: ev.ToolStarted) -> m.ToolInvocationE
         input=_input(provider, event),
         parent_call_id=event.parent,
         title=event.title,
-        locations=[place.path for place in event.locations] or None,
+        locations=[place.path for place in event.locations] if event.locations else None,
         model=event.model,
         extensions={_ITEM: event.ext[_ITEM]} if _ITEM in event.ext else None,
     )
@@ -142,7 +142,7 @@ def completion(
         status=_STATUS.get(event.status, "cancelled"),
         output=output,
         is_error=event.status == "failed" or (failed_exit and event.status == "completed"),
-        content=content.content_of(blocks) or None,
+        content=content.content_of(blocks) if blocks else None,
         locations=call.locations if call is not None else None,
         extensions=extensions,
     )

@@ -32,12 +32,6 @@ def completion(
     """`line` is the agent's own, where it is at hand; `usage` what the turn or the thread has used."""
     native = line.read(ClaudeResult) if provider == "claude" else ClaudeResult()
     is_error = _is_error(provider, event, native)
-    denials = [
-        m.PermissionDenial(
-            tool_name=denial.tool_name or "", tool_use_id=denial.call_id or "", tool_input=denial.input
-        )
-        for denial in event.denials
-    ]
     return m.TurnCompleteEvent(
         is_error=is_error,
         subtype=_subtype(provider, event, native),
@@ -49,8 +43,17 @@ def completion(
         num_turns=event.steps,
         usage=tokens(provider, usage),
         model_usage=models(provider, usages),
-        permission_denials=denials or None,
+        permission_denials=_denials(event.denials) if event.denials else None,
     )
+
+
+def _denials(denials: list[ev.Denial]) -> list[m.PermissionDenial]:
+    return [
+        m.PermissionDenial(
+            tool_name=denial.tool_name or "", tool_use_id=denial.call_id or "", tool_input=denial.input
+        )
+        for denial in denials
+    ]
 
 
 def _is_error(provider: m.Provider, event: ev.TurnEnded, native: ClaudeResult) -> bool:
@@ -133,10 +136,13 @@ def models(provider: str, usages: dict[str, ModelUsage]) -> dict[str, m.ModelTok
 
 def step(provider: str, usage: Usage) -> dict[str, int]:
     """One call to the model's API, in its own words."""
-    counts = {
-        "input_tokens": _fresh(provider, usage),
-        "output_tokens": usage.output_tokens,
-        "cache_creation_input_tokens": usage.cache_write_tokens,
-        "cache_read_input_tokens": usage.cache_read_tokens,
-    }
-    return {name: count for name, count in counts.items() if count is not None}
+    counts: dict[str, int] = {}
+    if (fresh := _fresh(provider, usage)) is not None:
+        counts["input_tokens"] = fresh
+    if usage.output_tokens is not None:
+        counts["output_tokens"] = usage.output_tokens
+    if usage.cache_write_tokens is not None:
+        counts["cache_creation_input_tokens"] = usage.cache_write_tokens
+    if usage.cache_read_tokens is not None:
+        counts["cache_read_input_tokens"] = usage.cache_read_tokens
+    return counts

@@ -153,3 +153,18 @@ def test_unknown_events_and_lines_that_are_none() -> None:
     assert [event.native_type for event in of(events, ev.NativeUnknown)] == ["news"]
     assert len(of(events, ev.NativeInvalid)) == 2
     assert of(events, ev.NativeKnown)[0].native_type == "blank"
+
+
+def test_a_second_result_is_late_in_the_next_turn_too() -> None:
+    """A call is forgotten when it has ended; that it has, the ledger knows."""
+    told = {"type": "tool_result", "tool_id": USE["tool_id"], "status": "success", "output": "a"}
+    events = read(INIT, ASKED, USE, told, result(), INIT, ASKED, {**told, "output": "b"}, result())
+    assert [event.output for event in of(events, ev.ToolEnded)] == ["a"]
+    assert [(event.output, event.late) for event in of(events, ev.ToolUpdated)] == [("b", True)]
+
+
+def test_a_result_after_the_turn_that_ended_its_tool_is_late() -> None:
+    told = {"type": "tool_result", "tool_id": USE["tool_id"], "status": "success", "output": "b"}
+    events = read(INIT, ASKED, USE, result(), INIT, ASKED, told, result())
+    assert [event.status for event in of(events, ev.ToolEnded)] == ["abandoned"]
+    assert [(event.output, event.late) for event in of(events, ev.ToolUpdated)] == [("b", True)]
