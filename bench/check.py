@@ -49,7 +49,7 @@ CEILINGS = (
 )
 REDACTION = 23.2
 """Calls of Python functions to redact a piece of a message."""
-INSIGHTS = 2
+INSIGHTS = 2.1
 """Calls for the insights view, over those for plain conversion."""
 
 

@@ -327,3 +327,22 @@ def test_every_wrapper_is_looked_through(row: shell_table.Wrapper) -> None:
             line = read(text)
             assert found(line) or line.hidden
             assert not line.sure
+
+
+@pytest.mark.parametrize(
+    "before", ["{", "a{", "t{1..", "x,{", "echo {", "${a:-{", "<<", "[[ a =~ ", "$((", "{1.."]
+)
+def test_no_character_ends_the_process(before: str) -> None:
+    """The grammar's scanner is C, and what it stumbles over is not raised: a process of its own shows it."""
+    marks = [chr(n) for n in (0x80, 0xE9, 0x2003, 0xD7FF, 0xFFFF, *range(0x1_0FFF, 0x11_0000, 0x1_FFFF))]
+    texts = [f"{before}{mark}{behind}" for mark in marks for behind in ("", "}", f"{mark}}}{mark}")]
+    code = (
+        "import sys; from dragoman._policy.shell import read; [read(text) for text in eval(sys.stdin.read())]"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=ascii(texts), text=True, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_letters_beyond_ascii_are_parts_of_words() -> None:
+    line = read("git commit -m 'größer 😀' 😀.txt;ü{1é2}")
+    assert line.commands == [["git", "commit", "-m", "größer 😀", "😀.txt"], ["ü{1é2}"]]

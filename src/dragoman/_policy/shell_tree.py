@@ -119,11 +119,17 @@ def _language() -> "Language":
     return tree_sitter.Language(tree_sitter_bash.language())
 
 
+_LETTERS: Final = bytes.maketrans(bytes(range(0x80, 0x100)), b"\x01" * 0x80)
+"""Every byte beyond ASCII as one that means nothing to a shell. The scanner of tree-sitter-bash 0.25.1 asks the C library
+whether the character behind a `{` is a digit, which for most of Unicode reads memory that is not there: one such line
+ended the process. To bash, too, they are nothing but parts of words."""
+
+
 def _root(text: bytes) -> "Node":
-    """The tree of a text. A parser is made for it, since threads may not share one."""
+    """The tree of a text, whose places are those of the text. A parser is made for it, since threads may not share one."""
     import tree_sitter
 
-    return tree_sitter.Parser(_language()).parse(text).root_node
+    return tree_sitter.Parser(_language()).parse(text.translate(_LETTERS)).root_node
 
 
 def tree(text: bytes) -> Tree:
