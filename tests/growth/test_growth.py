@@ -17,37 +17,23 @@ ALL = [value for value in vars(s).values() if isinstance(value, Scenario)]
 CALLS = [s.ACP_EDITS, s.ACP_TERMINALS, s.ACP_META_TERMINALS, s.CODEX_ITEMS, s.CLAUDE_TOOLS, s.GEMINI_TOOLS]
 
 
-def each(scenarios: list[Scenario], still: dict[str, str]) -> pytest.MarkDecorator:
-    """The scenarios; those that are `still` not as they should be, by name, with the reason."""
-    return pytest.mark.parametrize(
-        "scenario",
-        [
-            pytest.param(scenario, id=scenario.name, marks=_xfail(still.get(scenario.name)))
-            for scenario in scenarios
-        ],
-    )
+def each(scenarios: list[Scenario]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("scenario", scenarios, ids=lambda scenario: scenario.name)
 
 
-def _xfail(reason: str | None) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.xfail(reason=reason, strict=True)] if reason is not None else []
-
-
-@each(ALL, still={})
+@each(ALL)
 def test_steps_do_not_grow(scenario: Scenario) -> None:
     few, many = (steps(Talk(scenario).go_on(number).next()) for number in (FEW, MANY))
     assert many <= few * 1.25
 
 
-@each(
-    ALL,
-    still={},
-)
+@each(ALL)
 def test_nothing_is_copied_that_grows(scenario: Scenario) -> None:
     few, many = (peak(Talk(scenario).go_on(number).next()) for number in (FEW, MANY))
     assert many <= few * 1.5 + LEAST + scenario.told_again * (MANY - FEW)
 
 
-@each(CALLS, still={})
+@each(CALLS)
 def test_what_has_ended_is_forgotten(scenario: Scenario) -> None:
     few, many = kept(lambda: Talk(scenario).go_on(FEW)), kept(lambda: Talk(scenario).go_on(MANY))
     assert (many - few) / (MANY - FEW) <= AN_ID
