@@ -222,6 +222,30 @@ CASES = {
             ("type", "message", "model", "number"),
         ],
     ),
+    "copilot_events": Case(
+        "copilot_events/1.0.102/*",
+        of_type("session.usage_record"),
+        put("type", value="session.hologram"),
+        put("data", "usage", "shiny", value=1),
+        put("data", "usage", "model", value=5),
+        [
+            ("message", "session.hologram", "", ""),
+            ("field", "session.usage_record", "data.usage.shiny", "number"),
+            ("type", "session.usage_record", "data.usage.model", "number"),
+        ],
+    ),
+    "qwen_chat": Case(
+        "qwen_chat/0.24.4/*",
+        of_type("assistant"),
+        put("type", value="hologram"),
+        put("usageMetadata", "shiny", value=1),
+        put("model", value=5),
+        [
+            ("message", "hologram", "", ""),
+            ("field", "assistant", "usageMetadata.shiny", "number"),
+            ("type", "assistant", "model", "number"),
+        ],
+    ),
     "acp": Case(
         "acp/gemini-0.61.0/*",
         calls("session/update"),

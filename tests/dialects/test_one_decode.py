@@ -137,7 +137,7 @@ def test_most_lines_of_claude_are_decoded_once(monkeypatch: pytest.MonkeyPatch) 
     assert sum(isinstance(message, Invalid) for message in read) <= len(lines) // 50
 
 
-@pytest.mark.parametrize("dialect", ["claude_stream"])
+@pytest.mark.parametrize("dialect", ["claude_stream", "codex_exec", "gemini_stream"])
 def test_the_general_road_of_a_machine_leads_to_the_same_events(
     dialect: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

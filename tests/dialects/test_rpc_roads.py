@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from dragoman._dialects.codex.app import messages as codex_app
+from dragoman._model.events import PermissionRequested
 from dragoman._model.frames import Frame
 from tests.generated_lines import Line, runs
 from tests.interpreted import interpreted
@@ -89,7 +90,7 @@ def test_other_words(dialect: str, variant: str) -> None:
         assert interpreted(dialect, framed(run, VARIANTS[variant])) == interpreted(dialect, framed(run))
 
 
-# --- notifications of Codex, which are decoded at once -------------------------------------------------------------
+# --- notifications and requests of Codex, which are decoded at once ------------------------------------------------
 
 ODD: Final = (5, 5.0, 2**70, True, None, "x", [], [1], {}, {"type": "?"}, "a\ud83d", "\ude00")
 
@@ -167,8 +168,27 @@ def test_notifications_decoded_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
                 assert interpreted("codex_app", frames) == at_once
 
 
-def test_captured_notifications_are_decoded_at_once() -> None:
+def test_captured_notifications_and_requests_are_decoded_at_once() -> None:
+    at_once = {*codex_app.NOTIFICATIONS, *codex_app.REQUESTS}
     for run in runs("codex_app"):
         for direction, line in run:
-            if direction == "out" and (value := json.loads(line)).get("method") in codex_app.NOTIFICATIONS:
-                assert codex_app.NOTES.decode(line).method == value["method"]
+            if direction == "out" and (value := json.loads(line)).get("method") in at_once:
+                note = codex_app.NOTES.decode(line)
+                assert (note.method, note.id) == (value["method"], value.get("id"))
+
+
+@pytest.mark.parametrize("id", ["7", '"a"', "true", "1.5", "null", "[]", str(2**70), '"\\ud83d"'])
+@pytest.mark.parametrize("depth", [1, 150, 300])
+def test_requests_decoded_at_once(id: str, depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever their id is, and however deep their params are."""
+    inner = '{"a":' * depth + "1" + "}" * depth
+    lines = [
+        f'{{"method":"{method}","id":{id},"params":{params}}}'.encode()
+        for method in sorted(codex_app.REQUESTS)
+        for params in (inner, f'{{"threadId":"t","itemId":"i","permissions":{inner}}}', "null", "[]", "7")
+    ]
+    at_once = [interpreted("codex_app", [Frame(1, "out", line)]) for line in lines]
+    asked = any(isinstance(event, PermissionRequested) for events in at_once for event in events)
+    assert asked == (id not in ("true", "1.5", "null", "[]"))
+    monkeypatch.setattr(codex_app, "NOTES", Refuses())
+    assert [interpreted("codex_app", [Frame(1, "out", line)]) for line in lines] == at_once

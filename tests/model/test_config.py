@@ -130,6 +130,7 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
     "record": [(object, f"{PATH} <class 'object'>"), ("", f"{PATH} ''")],
     "overwrite": [("yes", f"{SWITCH} 'yes'")],
     "redact": [(0, f"{SWITCH} 0")],
+    "share": [("yes", f"{SWITCH} 'yes'")],
 }
 
 

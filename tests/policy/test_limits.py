@@ -1,12 +1,15 @@
 """How much a run may do."""
 
+import re
 from typing import Any
 
 import pytest
 
 from dragoman._model import events as ev
-from dragoman._model.usage import Usage
-from dragoman._policy import prices
+from dragoman._model.usage import ModelUsage, Usage
+from dragoman._policy.limits import UNKNOWN_COST_REMEDY
+from dragoman._prices.estimate import Prices
+from dragoman._prices.table import prices_in
 from dragoman._runtime.limits import Limits, Spent
 
 
@@ -77,8 +80,58 @@ def test_where_it_says_nothing_tokens_are_priced() -> None:
     assert reached(Limits(max_cost_usd=0.5), started, call, call) == [2]
 
 
+def test_each_call_is_priced_by_itself() -> None:
+    """Two calls of 150,000 tokens are not one of 300,000, which would cost twice as much."""
+    started = ev.SessionStarted(model="gpt-5.5")
+    call = ev.UsageUpdated(scope="call", usage=Usage(input_tokens=150_000, output_tokens=0))
+    end = ev.TurnEnded(outcome="completed", usage=Usage(input_tokens=300_000, output_tokens=0))
+    assert reached(Limits(max_cost_usd=1.6), started, call, call, end) == []
+    assert reached(Limits(max_cost_usd=1.5), started, call, call, end) == [2, 3]
+
+
+def test_where_there_are_no_calls_the_models_of_a_turn_are_priced() -> None:
+    """Gemini CLI says what each of its models took when the turn ends."""
+    each = ModelUsage(input_tokens=100_000, output_tokens=0)
+    end = ev.TurnEnded(outcome="completed", model_usage={"gemini-2.5-pro": each, "gemini-2.5-flash": each})
+    assert reached(Limits(max_cost_usd=0.15), end) == [0]
+    assert reached(Limits(max_cost_usd=0.16), end) == []
+
+
+def test_a_model_that_was_asked_for_counts_where_the_agent_names_none() -> None:
+    end = ev.TurnEnded(outcome="completed", usage=Usage(input_tokens=100_000, output_tokens=0))
+    assert reached(Limits(max_cost_usd=0.5, model="gpt-5.5"), end) == [0]
+
+
+def test_a_price_that_nobody_knows_ends_the_run_if_every_cost_must_be_known() -> None:
+    call = ev.UsageUpdated(scope="call", model="their-own", usage=Usage(input_tokens=9, output_tokens=1))
+    spent = Spent(Limits(max_cost_usd=1, every_cost=True))
+    assert spent.feed(call) == (
+        f"max_cost_usd=1 cannot be kept: the price of the model their-own is not known; {UNKNOWN_COST_REMEDY}"
+    )
+    assert reached(Limits(max_cost_usd=1), call) == []
+    assert reached(Limits(max_tokens=100, every_cost=True), call) == []
+
+
+def test_an_estimate_is_called_one() -> None:
+    call = ev.UsageUpdated(scope="call", model="gpt-5.5", usage=Usage(input_tokens=100_000, output_tokens=0))
+    told = ev.TurnEnded(outcome="completed", cost_usd=0.5)
+    assert re.fullmatch(
+        r"max_cost_usd=0.5 reached, estimated by the prices of 20\d\d-\d\d-\d\d",
+        str(Spent(Limits(max_cost_usd=0.5)).feed(call)),
+    )
+    assert Spent(Limits(max_cost_usd=0.5)).feed(told) == "max_cost_usd=0.5 reached"
+
+
+def test_prices_of_ones_own() -> None:
+    prices = Prices(prices_in('[[price]]\nmodels = ["their-own"]\ninput = 100\noutput = 0'))
+    spent = Spent(Limits(max_cost_usd=0.9, every_cost=True), prices)
+    call = ev.UsageUpdated(scope="call", model="their-own", usage=Usage(input_tokens=10_000, output_tokens=1))
+    assert spent.feed(call) == "max_cost_usd=0.9 reached"
+
+
 def test_no_limits() -> None:
     assert not Limits()
+    assert not Limits(model="gpt-5.5", every_cost=True)
     assert Limits(max_tokens=1)
 
 
@@ -86,21 +139,38 @@ def test_the_words_name_the_limit() -> None:
     assert Spent(Limits(max_tool_calls=0)).feed(tool(1)) == "max_tool_calls=0 reached"
 
 
-class TestPrices:
-    def test_the_agents_own_sum(self) -> None:
-        """Capture simple_text of 2.1.325 says 0.00086 for these tokens."""
-        usage = Usage(input_tokens=160, cache_read_tokens=50, cache_write_tokens=10, output_tokens=20)
-        assert prices.cost("claude-opus-5-5", usage) == pytest.approx(0.00087, rel=0.02)
+# --- the same as usage of the library says -------------------------------------------------------------------
 
-    def test_an_unknown_model_has_no_price(self) -> None:
-        assert prices.cost("somebody-elses-model", Usage(input_tokens=1)) is None
-        assert prices.cost(None, Usage(input_tokens=1)) is None
 
-    def test_the_first_match_counts(self) -> None:
-        newer, older = prices.price_of("claude-sonnet-5-5"), prices.price_of("claude-sonnet-5")
-        assert newer is not None
-        assert older is not None
-        assert (newer.input, older.input) == (2.0, 3.0)
+@pytest.mark.parametrize(
+    ("fields", "usd"),
+    [
+        ({}, 5.0),
+        ({"service_tier": "standard"}, 5.0),
+        ({"service_tier": "batch"}, 2.5),
+        ({"service_tier": "batch", "speed": "standard"}, 2.5),
+    ],
+)
+def test_the_service_tier_of_a_call(fields: dict[str, Any], usd: float) -> None:
+    usage = Usage(input_tokens=1_000_000, cache_write_tokens=1_000_000, output_tokens=0)
+    call = ev.UsageUpdated(scope="call", model="claude-opus-5-5", usage=usage, **fields)
+    assert reached(Limits(max_cost_usd=usd), call) == [0]
+    assert reached(Limits(max_cost_usd=usd + 0.01), call) == []
 
-    def test_every_price_is_dated(self) -> None:
-        assert all(price.as_of.year >= 2025 for price in prices.table())
+
+def test_a_cache_write_of_an_hour() -> None:
+    usage = Usage(
+        input_tokens=1_000_000,
+        cache_write_tokens=1_000_000,
+        cache_write_1h_tokens=1_000_000,
+        output_tokens=0,
+    )
+    call = ev.UsageUpdated(scope="call", model="claude-opus-5-5", usage=usage)
+    assert reached(Limits(max_cost_usd=8), call) == [0]
+    assert reached(Limits(max_cost_usd=8.01), call) == []
+
+
+def test_a_speed_without_a_price_has_no_known_cost() -> None:
+    call = ev.UsageUpdated(scope="call", model="claude-opus-5-5", usage=Usage(input_tokens=5), speed="fast")
+    said = Spent(Limits(max_cost_usd=1, every_cost=True)).feed(call)
+    assert "claude-opus-5-5 as fast" in str(said)

@@ -1,11 +1,13 @@
 """What the ledger knows is open, and that it knows no more than that."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from dragoman._contract.invariants import broken
 from dragoman._model import events as ev
+from dragoman._model.commands import Answer, AnswerQuestion, Reply, Response
 from dragoman._model.errors import UsageError
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit, Frame, Launch
@@ -289,6 +291,29 @@ def test_the_output_of_an_open_call_is_kept_up_to_a_limit(ledger: Ledger) -> Non
     assert ended.output == "x" * OUTPUT_KEPT
 
 
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [
+        (permission("r"), ev.PermissionResolved(request_id="r", outcome="allowed")),
+        (ev.QuestionAsked(request_id="r"), ev.QuestionAnswered(request_id="r", action="accepted")),
+        (ev.HostCalled(request_id="r", method="m"), ev.HostAnswered(request_id="r")),
+    ],
+)
+def test_an_answer_says_who_gave_it(ledger: Ledger, asked: ev.Request, answered: ev.Answered) -> None:
+    put(ledger, asked)
+    ledger.note(note_frames.Decided(request="r", who="phone"))
+    [said] = put(ledger, answered)
+    assert isinstance(said, ev.Answered)
+    assert said.who == "phone"
+
+
+@pytest.mark.parametrize("response", [Answer, AnswerQuestion, Reply])
+def test_who_answers_is_noted_whatever_is_answered(response: type[Response]) -> None:
+    note = note_frames.of(response(request="r", who="phone"))
+    assert note == note_frames.Decided(request="r", who="phone")
+    assert note_frames.read(note_frames.write(note)) == note
+
+
 def test_who_decided_is_noted_before_the_answer(ledger: Ledger) -> None:
     put(ledger, permission("a"), permission("b"))
     ledger.note(note_frames.Decided(request="a", by="timeout"))
@@ -482,3 +507,47 @@ def test_all_of_it_holds_from_outside() -> None:
     ledger.leave(None)
     ledger.finish(Exit(code=0))
     assert broken(ledger.take(), frames=[1]) == []
+
+
+@pytest.mark.parametrize("started", [None, datetime(2026, 1, 1, tzinfo=UTC)])
+@pytest.mark.parametrize("agent_time", [None, "noon"])
+def test_a_frame_that_says_nothing_is_named_the_same_by_both_roads(
+    started: datetime | None, agent_time: str | None
+) -> None:
+    """One event is made with its stamp, the other stamped like any: it also keeps its line."""
+
+    def named(keeps_lines: bool) -> Event:
+        ledger = Ledger()
+        ledger.begin(Launch(agent="a", dialect="d", started=started))
+        ledger.keeps_lines = keeps_lines
+        ledger.name_session("s")
+        ledger.put(ev.TurnStarted())
+        ledger.enter(Frame(7, "out", b"{}", 0.5))
+        ledger.native_type, ledger.agent_time = "silent", agent_time
+        ledger.name_frame()
+        return ledger.take()[-1]
+
+    stamped, kept = named(False), named(True)
+    assert kept.line == "{}"
+    kept.line = None
+    assert stamped == kept
+
+
+@pytest.mark.parametrize(
+    ("exit", "outcome"),
+    [
+        (Exit(), "truncated"),
+        (Exit(code=0), "completed"),
+        (Exit(code=1), "failed"),
+        (Exit(signal="SIGKILL"), "crashed"),
+    ],
+)
+def test_a_subagent_s_own_file_ends_as_it_did_unless_a_process_says_how(exit: Exit, outcome: str) -> None:
+    """Found by `make fuzz`: a file of a subagent without a turn, of a process that exited 0."""
+    ledger = Ledger()
+    ledger.begin(Launch(agent="a", dialect="d"))
+    put(ledger, ev.SubagentEnded(agent_id="s", status="truncated"))
+    ledger.finish(exit)
+    [*_, ended] = ledger.take()
+    assert isinstance(ended, ev.RunEnded)
+    assert ended.outcome == outcome

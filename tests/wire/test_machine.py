@@ -25,6 +25,8 @@ UNKNOWN = {
     "claude_transcript": b'{"type":"unheard of","uuid":"u"}',
     "gemini_chat": b'{"type":"unheard of","id":"m"}',
     "codex_rollout": b'{"timestamp":"2026-01-01T00:00:00Z","type":"unheard of","payload":{}}',
+    "copilot_events": b'{"type":"unheard.of","id":"e","timestamp":"2026-01-01T00:00:00Z","parentId":null,"data":{}}',
+    "qwen_chat": b'{"type":"unheard of","uuid":"u","sessionId":"s"}',
     "agent-event": b'{"type":"unheard of","id":"1","sessionId":"s","timestamp":"t"}',
     "insights": b'{"event":"unheard of","id":"1","timestamp":"t","provider":"claude"}',
     "toy": b'{"type":"unheard of"}',
@@ -92,7 +94,7 @@ def test_a_line_that_a_dialect_stumbles_over_is_reported(
     def stumbles(line: bytes) -> Any:
         raise LookupError("over this")
 
-    monkeypatch.setattr(machine, "read", stumbles)
+    monkeypatch.setattr(machine, "on_out", stumbles)
     monkeypatch.setattr(machine, "strict", False)
     [event] = said(machine, UNKNOWN[dialect])
     assert isinstance(event, NativeInvalid)

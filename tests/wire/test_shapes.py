@@ -1,11 +1,11 @@
 """The shape of messages: what a type names, what it does not, and what does not fit it."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from hypothesis import given
-from msgspec import Struct
+from msgspec import Raw, Struct
 
-from dragoman._wire.jsontext import Unknown
+from dragoman._wire.jsontext import Unknown, shape
 from dragoman._wire.shapes import Calls, Free, Part, rpc_parts, seen
 from tests.wire.test_jsontext import JSON
 
@@ -22,6 +22,8 @@ class Talk(Struct):
     usage: dict[str, dict[str, Any]] | None = None
     anything: Any = None
     facts: dict[str, Any] | None = None
+    names: Annotated[Raw, shape(list[str] | None)] = Raw()
+    dog: Annotated[Dog, shape(dict[str, Any])] | None = None
 
 
 def strange(value: Any, free: Free | None = None) -> dict[str, str | tuple[str, ...]]:
@@ -60,6 +62,14 @@ def test_a_field_of_another_type_is_told_with_those_that_would_fit() -> None:
         "usage": ("object",),
     }
     assert strange({"count": 1.5, "pets": {"0": {}}}) == {"count": ("number",), "pets": ("list",)}
+
+
+def test_a_field_is_of_the_shape_that_it_was_given_however_it_is_read() -> None:
+    assert strange({"names": ["a"]}) == {}
+    assert strange({"names": 5}) == {"names": ("list",)}
+    assert strange({"names": ["a", 5]}) == {"names[]": ("string",)}
+    assert strange({"dog": {"name": "Rex"}}) == {"dog.name": "string"}
+    assert strange({"dog": 5}) == {"dog": ("object",)}
 
 
 def test_an_unknown_tag_is_a_place_of_its_own() -> None:

@@ -40,11 +40,15 @@ DIALECTS: dict[str, Dialect] = {
         Dialect("codex_app", "codex.app", "codex", "Codex app-server"),
         Dialect("codex_exec", "codex.exec", "codex", "Codex exec --json"),
         Dialect("acp", "acp", "acp", "Agent Client Protocol"),
+        Dialect("qwen_chat", "gemini.qwen", "qwen-code", "Qwen Code session file", file_only=True),
         Dialect(
             "claude_transcript", "claude.transcript", "claude", "Claude Code session file", file_only=True
         ),
         Dialect("gemini_chat", "gemini.chat", "gemini", "Gemini CLI session file", file_only=True),
         Dialect("codex_rollout", "codex.rollout", "codex", "Codex session file", file_only=True),
+        Dialect(
+            "copilot_events", "copilot", "github-copilot-cli", "Copilot CLI session file", file_only=True
+        ),
         Dialect("agent-event", "agent_event", "", "AgentEvent, as published", file_only=True, published=True),
         Dialect("insights", "insights", "", "InsightsEvent, as published", file_only=True, published=True),
     )

@@ -55,6 +55,8 @@ class Response(Command):
     by: By = "client"
     rule: str | None = None
     """The rule that gave the answer."""
+    who: str | None = None
+    """Who gave it, by name, where several could: such as a browser."""
 
 
 class Answer(Response, tag="answer"):

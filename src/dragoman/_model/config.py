@@ -143,6 +143,8 @@ class SessionConfig(Struct, kw_only=True, omit_defaults=True):
     redact: bool = True
     """Keep keys, tokens and passwords out of the recording and of `stderr_tail`; docs/processes.md says what counts as
     one."""
+    share: bool = False
+    """Let other programs of this user on this machine watch and answer it: `dragoman web` lists it. Needs `record`."""
 
 
 StrPath: TypeAlias = str | os.PathLike[str]
@@ -189,6 +191,7 @@ class Options(TypedDict, total=False):
     record: StrPath | None
     overwrite: bool
     redact: bool
+    share: bool
 
 
 # --- from what was written to what is meant ------------------------------------------------------------------
@@ -208,6 +211,8 @@ def configured(agent: str | SessionConfig, options: Mapping[str, Any]) -> Sessio
     for name in ("fork", "resume_at"):
         if getattr(config, name) and config.resume is None:
             raise UsageError(f"{name} needs resume: the session that is meant")
+    if config.share and config.record is None:
+        raise UsageError("share needs record: the file that others read while it grows")
     if config.images and config.prompt is None:
         raise UsageError("images go with the first prompt: give prompt too")
     return config

@@ -13,7 +13,8 @@
     ├── PermissionDenied    a denial ended the work
     ├── LimitReached        a limit you set was reached
     ├── TimedOut            a time limit you set was reached
-    └── RecordingError      a recording cannot be read or written
+    ├── RecordingError      a recording cannot be read or written
+    └── NotAsRecorded       the program sends something else than the recording that plays its agent
 
 Reading never raises for what an agent wrote (that becomes native.* and error events); these are for callers.
 `fault` says whose it is; `kind` is the cause in one word, the same in errors and in events (`ErrorInfo.kind`): the
@@ -176,3 +177,19 @@ class RecordingError(DragomanError):
 
     fault: ClassVar[Fault] = "environment"
     exit_status: ClassVar[int] = 2
+
+
+class NotAsRecorded(DragomanError):
+    """A recording plays the agent, and the program sends it something else than was recorded."""
+
+    fault: ClassVar[Fault] = "caller"
+
+    recorded: str
+    """The line that was recorded at this place."""
+    sent: str
+    """The line that came."""
+
+    def __init__(self, message: str, *, recorded: str, sent: str) -> None:
+        super().__init__(message)
+        self.recorded = recorded
+        self.sent = sent

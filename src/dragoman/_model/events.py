@@ -408,6 +408,7 @@ class SubagentEnded(Event, tag="subagent.ended"):
     status: str | None = None
     summary: str | None = None
     usage: Usage | None = None
+    """The sum of its own calls; absent where not all of them are known."""
 
 
 # --- what the agent asks of us -----------------------------------------------------------------------------
@@ -438,6 +439,8 @@ class PermissionResolved(Event, tag="permission.resolved"):
     option_id: str | None = None
     updated_input: Any = None
     message: str | None = None
+    who: str | None = None
+    """Who gave the answer, by name, where several could: such as a browser."""
 
 
 class QuestionAsked(Event, tag="question.asked"):
@@ -455,6 +458,8 @@ class QuestionAnswered(Event, tag="question.answered"):
     request_id: str
     action: Literal["accepted", "declined", "cancelled"]
     answers: Any = None
+    who: str | None = None
+    """As in permission.resolved."""
 
 
 class HostCalled(Event, tag="host.called"):
@@ -471,6 +476,8 @@ class HostAnswered(Event, tag="host.answered"):
     result: Any = None
     error: ErrorInfo | None = None
     duration_ms: int | float | None = None
+    who: str | None = None
+    """Who allowed or denied it, as in permission.resolved."""
 
 
 class CommandEnded(Event, tag="command.ended"):
@@ -491,6 +498,20 @@ class UsageUpdated(Event, tag="usage.updated"):
     usage: Usage | None = None
     model: str | None = None
     message_id: str | None = None
+    call: str | None = None
+    """Which call of the model it was, in scope call: the same wherever an agent writes the call again, in another file
+    or on another wire. Said again with greater counts, the later event replaces the first."""
+    request_id: str | None = None
+    """The API's own id of the request, where the agent keeps it."""
+    agent_id: str | None = None
+    """The subagent that made the call."""
+    service_tier: str | None = None
+    """As the API says it: standard, priority, batch, flex … Prices differ."""
+    speed: str | None = None
+    inference_geo: str | None = None
+    """Where it was computed, if that was asked for."""
+    web_search_requests: int | None = None
+    """Searches that the API made for this call, which it bills beside the tokens."""
     context_used: int | None = None
     context_window: int | None = None
     cost_usd: int | float | None = None

@@ -48,7 +48,11 @@ class Result(Struct, kw_only=True):
     usage: Usage | None = None
     """Tokens of the whole run, where the agent tells them."""
     cost_usd: float | None = None
-    """What the whole run cost, where the agent tells it."""
+    """What the run cost, as far as the agent tells it."""
+    cost_estimated_usd: float | None = None
+    """What those of its calls cost by the table of prices of which the agent tells nothing (docs/prices.md)."""
+    unpriced_calls: int = 0
+    """How many calls are left, whose cost nobody knows: with any, the costs are the least it can be."""
     changes: list[FileChanged] = field(default_factory=list)
     """The changes that were made to files, in their order."""
     structured_output: Any = None

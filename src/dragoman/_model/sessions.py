@@ -1,5 +1,6 @@
 """Sessions as their agents keep them: what can be listed, and gone on with."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
@@ -37,6 +38,14 @@ class SessionInfo(Struct, kw_only=True, frozen=True, omit_defaults=True):
     model: str | None = None
     """The model that spoke last."""
     archived: bool = False
+
+
+_ID: Final = re.compile(r"[0-9a-f]{4,}(-[0-9a-f-]*)?")
+
+
+def may_be_an_id(text: str) -> bool:
+    """Whether a text looks like the beginning of a session's id in the library, or of its agent's."""
+    return _ID.fullmatch(text) is not None
 
 
 def newest_first(sessions: Iterable[SessionInfo]) -> list[SessionInfo]:

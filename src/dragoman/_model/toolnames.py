@@ -9,19 +9,21 @@ from dragoman._model.events import Location, ToolKind, ToolStarted
 _NAMES: Final[dict[ToolKind, str]] = {
     "execute": (
         "Bash BashOutput KillBash KillShell TaskOutput AgentOutputTool TaskStop Monitor PowerShell REPL "
-        "shell local_shell shell_command container.exec exec exec_command write_stdin unified_exec run_shell_command ShellTool run_command"
+        "shell local_shell shell_command container.exec exec exec_command write_stdin unified_exec run_shell_command ShellTool run_command "
+        "bash read_bash write_bash stop_bash list_bash"
     ),
     "read": (
         "Read NotebookRead ReadMcpResource ReadMcpResourceTool ReadMcpResourceDir "
         "view_image read_file read_many_files ReadFileTool ReadManyFilesTool "
-        "read_mcp_resource list_background_processes read_background_output"
+        "read_mcp_resource list_background_processes read_background_output view"
     ),
     "edit": (
-        "Write Edit MultiEdit NotebookEdit apply_patch write_file replace edit_file WriteFileTool EditTool"
+        "Write Edit MultiEdit NotebookEdit apply_patch write_file replace edit_file WriteFileTool EditTool "
+        "create edit"
     ),
     "search": (
         "Glob Grep LS ToolSearch ListMcpResources ListMcpResourcesTool "
-        "glob grep_search search_file_content list_directory list_mcp_resources "
+        "glob grep grep_search search_file_content list_directory list_mcp_resources "
         "list_dir find_files search_files LSTool GlobTool GrepTool LSP"
     ),
     "fetch": "WebFetch web_fetch WebFetchTool",
@@ -29,12 +31,12 @@ _NAMES: Final[dict[ToolKind, str]] = {
     "think": (
         "Task Agent SendMessage spawn_agent send_input wait wait_agent resume_agent close_agent "
         "send_message followup_task interrupt_agent list_agents "
-        "invoke_agent update_topic get_internal_docs"
+        "invoke_agent update_topic get_internal_docs task agent read_agent write_agent"
     ),
-    "ask": "AskUserQuestion request_user_input ask_user",
+    "ask": "AskUserQuestion request_user_input ask_user ask_user_question",
     "memory": (
         "TodoRead TodoWrite TaskCreate TaskUpdate TaskList TaskGet "
-        "update_plan write_todos save_memory MemoryTool WriteTodosTool "
+        "update_plan write_todos todo_write save_memory MemoryTool WriteTodosTool "
         "tracker_create_task tracker_update_task tracker_get_task tracker_list_tasks"
     ),
     "switch_mode": (
@@ -84,9 +86,13 @@ def kind_of(name: str) -> ToolKind:
 
 def title_of(name: str, input: Any) -> str | None:
     """What this call is about, on one line: its command, path, pattern, url …; None if the name says it all."""
+    return _title(kind_of(name), input)
+
+
+def _title(kind: ToolKind, input: Any) -> str | None:
     if not isinstance(input, dict):
         return None
-    for key in _TITLES.get(kind_of(name), ()):
+    for key in _TITLES.get(kind, ()):
         if key in input and (found := input[key]) and (isinstance(found, str) or _words(found)):
             return one_line(found)
     questions = input.get("questions")
@@ -125,12 +131,13 @@ def locations_of(input: Any) -> list[Location]:
 def tool_started(call_id: str, native_name: str, input: Any) -> ToolStarted:
     """The tool.started of a call, everything that its name and input tell filled in."""
     server, name = split_mcp(native_name)
+    kind = kind_of(native_name)
     return ToolStarted(
         call_id=call_id,
         name=name,
         native_name=native_name if server is not None else None,
-        kind=kind_of(native_name),
-        title=title_of(native_name, input),
+        kind=kind,
+        title=_title(kind, input),
         input=input,
         locations=locations_of(input),
         server=server,

@@ -1,1 +1,1 @@
-"""Who may do what, and what it may cost: rules, modes, limits and prices."""
+"""Who may do what, and what it may cost: rules, modes and limits."""

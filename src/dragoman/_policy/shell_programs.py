@@ -18,13 +18,14 @@ _SED_ADDRESS: Final = r"(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n]|\\[^\n])*+/I?)"
 _SED: Final = re.compile(
     rf"""[\s;}}]*+ (?:{_SED_ADDRESS}(?:,\s*+[+~]?{_SED_ADDRESS}|,[+~]\d+)?)? \s*+ !?+ \s*+
     (?: [pdqQ=PDNnhHgGxlzF]\d*+ (?=[\s;}}]|\Z) | [aic]\\?[^\n]*+ | [bt]\s*+\w*+ | \#[^\n]*+ | :\s*+\w++ | \{{
-      | s(?P<s>[^\w\s\\])(?:(?!(?P=s))[^\\]|\\.)*+(?P=s)(?:(?!(?P=s))[^\\]|\\.)*+(?P=s)[gpiImM0-9]*+ (?=[\s;}}]|\Z)
-      | y(?P<y>[^\w\s\\])(?:(?!(?P=y))[^\\]|\\.)*+(?P=y)(?:(?!(?P=y))[^\\]|\\.)*+(?P=y)
+      | s(?P<s>[^\w\s\\])(?:(?!(?P=s))[^\\]|\\.)*(?P=s)(?:(?!(?P=s))[^\\]|\\.)*(?P=s)[gpiImM0-9]*+ (?=[\s;}}]|\Z)
+      | y(?P<y>[^\w\s\\])(?:(?!(?P=y))[^\\]|\\.)*(?P=y)(?:(?!(?P=y))[^\\]|\\.)*(?P=y)
       | (?P<file>[wrWR])\s*+[^\n]++
       | \Z )""",
     re.X | re.S,
 )
-"""One command of sed's that runs nothing."""
+"""One command of sed's that runs nothing. What refers to a group is not possessive: Python before 3.11.5 matches that
+wrong."""
 
 
 def tails(words: Sequence[Word], found: Runs) -> None:

@@ -58,7 +58,7 @@ def plain(blocks: list[ContentBlock]) -> bool:
 def text_and_blocks(content: Any, readers: Readers | None = None) -> tuple[str, list[ContentBlock]]:
     """The text in content, one block after the other; and all blocks, if some are not text, else none."""
     if type(content) is str:  # most of it is
-        return repaired_text(content), []
+        return content if content.isascii() else repaired_text(content), []
     blocks = blocks_of(content, readers)
     if len(blocks) == 1 and type(blocks[0]) is TextBlock:
         return blocks[0].text, []
@@ -74,8 +74,8 @@ def text_of_content(content: Any) -> str:
 
 
 def _text(native: dict[str, Any]) -> ContentBlock | None:
-    text = fields.text(native, "text")
-    return None if text is None else TextBlock(text=repaired_text(text))
+    text = native.get("text")
+    return TextBlock(text=repaired_text(text)) if isinstance(text, str) else None
 
 
 def _thinking(native: dict[str, Any]) -> ContentBlock | None:

@@ -130,7 +130,7 @@ class Peer:
             said = _decode(line)
             id, method = said.id, said.method
             if method is None and said.result is not UNSET and said.error is UNSET and type(id) in _IDS:
-                if not _may_be_deep(line):
+                if not may_be_deep(line):
                     return [self._answer(id, said.result, None)]
             elif id is None and type(method) is str and (wanted := self._types.get(method)) is not None:
                 params = decoder(wanted).decode(said.params or b"{}")
@@ -183,12 +183,12 @@ def _items(value: Any) -> list[Any]:
 def _meaning(said: Line, line: bytes) -> Incoming:
     """What kind of message the fields of a line make."""
     params, result, error = _decode_plain(said.params) if said.params else None, said.result, said.error
-    if _may_be_deep(line):
+    if may_be_deep(line):
         params, result, error = (bounded(part, MAX_DEPTH - 1) for part in (params, result, error))
     return _classified(said.id, said.method, params, result, error)
 
 
-def _may_be_deep(line: bytes) -> bool:
+def may_be_deep(line: bytes) -> bool:
     """Whether something can lie deeper than MAX_DEPTH."""
     return line.count(b"{") + line.count(b"[") > MAX_DEPTH
 

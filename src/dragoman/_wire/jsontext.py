@@ -14,7 +14,7 @@ from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct
 from msgspec import inspect as mi
 
 MAX_DEPTH = 200
@@ -22,6 +22,18 @@ MAX_DEPTH = 200
 
 Ragged = Annotated[str, Meta(extra={"ragged": True})]
 """Text that may begin or end inside a surrogate pair, because the next piece goes on there."""
+
+
+def shape(wanted: Any) -> Meta:
+    """Marks a field that is JSON of the type `wanted` to whoever looks at what agents write, however it is read: left
+    as it is (`Raw`, see `late`), or into a type that names a part of it."""
+    return Meta(extra={"shape": wanted})
+
+
+def shape_of(info: mi.Metadata) -> mi.Type | None:
+    """The type that `shape` gave a field."""
+    wanted = (info.extra or {}).get("shape")
+    return None if wanted is None else _type_info(wanted)
 
 
 class Unknown(Struct, tag_field="type", tag="\0unknown"):
@@ -120,6 +132,14 @@ def decoder(wanted: Any) -> "msgspec.json.Decoder[Any]":
     return msgspec.json.Decoder(wanted)
 
 
+def late(raw: bytes, wanted: Any) -> Any:
+    """What a field holds that was left as it is: as `wanted` as far as it goes."""
+    try:
+        return decoder(wanted).decode(raw)
+    except REFUSED:
+        return fit(parse(raw), wanted)
+
+
 def parse(line: bytes) -> Any:
     """Any JSON value, or Invalid. Lone surrogates are kept (see `repaired`)."""
     try:
@@ -154,6 +174,8 @@ def repaired(value: Any) -> Any:
 
 
 def repaired_text(text: str) -> str:
+    if text.isascii():
+        return text
     try:
         text.encode()
         return text
@@ -185,9 +207,12 @@ def _type_info(wanted: Any) -> mi.Type:
 
 def _fit(value: Any, info: mi.Type) -> Any:
     if isinstance(info, mi.Metadata):
-        return (
-            value if (info.extra or {}).get("ragged") and isinstance(value, str) else _fit(value, info.type)
-        )
+        if (info.extra or {}).get("ragged") and isinstance(value, str):
+            return value
+        if isinstance(info.type, mi.RawType):
+            fitted = _fit(value, shape_of(info) or info.type)
+            return fitted if fitted is _ABSENT else Raw(msgspec.json.encode(fitted))
+        return _fit(value, info.type)
     if isinstance(info, mi.AnyType):
         return repaired(value)
     if isinstance(info, mi.StructType):

@@ -20,7 +20,7 @@ from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
 from dragoman._model.events import Answered, Event, Request
 from dragoman._model.frames import Exit, Frame, Launch
-from dragoman._model.usage import Usage, added
+from dragoman._model.usage import Bill
 from dragoman._model.versions import IN_WORDS, standing
 from dragoman._wire import note_frames
 from dragoman._wire.event_json import attach
@@ -34,6 +34,8 @@ _STOPPED: Final[dict[str, ev.TurnOutcome]] = {
 }
 """The outcome of a turn that was open when we stopped it, by our reason."""
 
+_AS_OUTCOME: Final[dict[str, ev.TurnOutcome]] = {outcome: outcome for outcome in get_args(ev.TurnOutcome)}
+"""How a subagent's work ended, where that is a way in which turns end."""
 
 _KILLED: Final = 128
 """What a shell adds to the number of the signal that ended a command."""
@@ -66,13 +68,24 @@ class Tool(Struct):
 class Book:
     """One session: its turn, and what is open in it. `tools` are keyed by call id and whether they are replayed."""
 
-    __slots__ = ("blocks", "checked", "denied", "ended_tools", "facts", "interrupted", "tools", "turn")
+    __slots__ = (
+        "_facts",
+        "blocks",
+        "checked",
+        "denied",
+        "ended_tools",
+        "interrupted",
+        "told",
+        "tools",
+        "turn",
+    )
 
     def __init__(self) -> None:
         self.turn = 0
         """The number of the open or last turn."""
-        self.facts: dict[str, Any] | None = None
-        """The fields of session.started as they stand, once it was said."""
+        self.told: ev.SessionStarted | None = None
+        """The session.started that was said."""
+        self._facts: dict[str, Any] | None = None
         self.tools: dict[tuple[str, bool], Tool] = {}
         self.ended_tools: set[int] = set()
         """Tools that have ended, the hash of each key: a third of what the key itself takes, for as long as the run
@@ -86,6 +99,16 @@ class Book:
         self.interrupted: set[tuple[str, bool]] = set()
         """Tools that were open when the client interrupted the turn that is open."""
         self.blocks = TextBlocks()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fields of session.started as they stand; none before it was said. They are gathered when they are first
+        asked for, since most sessions are told of once (2.4 µs of a line of 9)."""
+        if self._facts is None:
+            if self.told is None:
+                return {}
+            self._facts = _SESSION_FACTS.of(self.told)
+        return self._facts
 
     def has_ended(self, key: tuple[str, bool]) -> bool:
         """Whether this tool has ended: what is said of it now is late."""
@@ -120,31 +143,31 @@ class Ledger:
     __slots__ = (
         "_agent",
         "_agent_facts",
-        "_at",
+        "_aside",
+        "_bill",
         "_books",
-        "_cost",
         "_decided",
         "_dialect",
-        "_frame",
         "_gone",
         "_launch",
-        "_origin",
         "_outcome",
         "_seq",
         "_stopping",
         "_time",
         "_tools_end_with_turns",
         "_turns",
-        "_usage",
         "_version",
         "agent_time",
+        "at",
         "current",
+        "frame",
         "frame_named",
         "fresh",
         "heard_client",
         "keeps_lines",
         "native_type",
         "open_turns",
+        "origin",
         "ready",
         "refusal",
         "requests",
@@ -199,11 +222,11 @@ class Ledger:
         self._agent = self._dialect = ""
         self._version: str | None = None
         """The CLI's, as it was first told."""
-        self._frame: Frame | None = None
+        self.frame: Frame | None = None
         """The frame at hand, if the agent or the client wrote it."""
-        self._origin: ev.Origin = "dragoman"
+        self.origin: ev.Origin = "dragoman"
         """Who wrote it."""
-        self._at: float | None = None
+        self.at: float | None = None
         self._time: datetime | None = None
         self._seq = 0
         self._turns = 0
@@ -211,8 +234,9 @@ class Ledger:
         self._stopping: note_frames.Stopping | None = None
         self._gone: set[str] = set()
         """Subagents that have ended."""
-        self._usage: Usage | None = None
-        self._cost: float | None = None
+        self._aside: list[ev.SubagentEnded] = []
+        """The ends of subagents before any turn: all there is of a run that is a subagent's own file."""
+        self._bill = Bill()
 
     # --- the run -----------------------------------------------------------------------------------------
 
@@ -220,7 +244,7 @@ class Ledger:
         self._launch = launch
         self._agent, self._dialect = launch.agent, launch.dialect
         if launch.started is not None:
-            self._at, self._time = 0.0, launch.started
+            self.at, self._time = 0.0, launch.started
         self._emit(
             ev.RunStarted(
                 argv=launch.argv,
@@ -236,34 +260,57 @@ class Ledger:
 
     def enter(self, frame: Frame) -> None:
         """What is put from now on is said by `frame`."""
-        if frame.t != self._at:
-            self._clock(frame.t)
+        if frame.t != self.at:
+            self.clock(frame.t)
         self.frame_named = False
         self.native_type = self.agent_time = None
         if frame.dir == "out":
-            self._frame, self._origin = frame, "agent"
+            self.frame, self.origin = frame, "agent"
         elif frame.dir == "in":
-            self._frame, self._origin = frame, "client"
+            self.frame, self.origin = frame, "client"
             self.heard_client = True
         else:
-            self._frame = None
+            self.frame = None
 
     def leave(self, t: float | None) -> None:
         """What is put from now on is said by no frame."""
-        self._clock(t)
-        self._frame = None
+        self.clock(t)
+        self.frame = None
         self.agent_time = None
 
-    def _clock(self, t: float | None) -> None:
+    def clock(self, t: float | None) -> None:
         if t is not None:
-            self._at = t
+            self.at = t
             started = self._launch.started
             self._time = started + timedelta(seconds=t) if started is not None else None
 
     def name_frame(self) -> None:
         """Every frame the agent wrote is named by some event; one that says nothing, by `native.known`."""
-        if self._frame is not None and not self.frame_named:
+        frame = self.frame
+        if frame is None or self.frame_named:
+            return
+        if self.keeps_lines:
             self._emit(ev.NativeKnown(native_type=self.native_type))
+            return
+        # A third of what Codex app-server says: made with its stamp (see `delta`).
+        self.frame_named = True
+        self._seq = seq = self._seq + 1
+        session = self.current
+        self.fresh.append(
+            ev.NativeKnown(
+                seq=seq,
+                agent=self._agent,
+                dialect=self._dialect,
+                session=session,
+                turn=self._books[session].turn,
+                frame=frame.n,
+                origin=self.origin,
+                at=self.at,
+                time=self._time,
+                agent_time=self.agent_time,
+                native_type=self.native_type,
+            )
+        )
 
     def note(self, note: note_frames.Note) -> None:
         if isinstance(note, note_frames.Decided):
@@ -312,14 +359,19 @@ class Ledger:
                     synthesized=True,
                 )
             )
+        if not self._turns:
+            for ended in self._aside:
+                self._bill.add(ended.usage, {}, None)
+                if exit.code is None and exit.signal is None:  # a process says itself how it ended
+                    self._outcome = _AS_OUTCOME.get(ended.status or "", self._outcome)
         self._emit(
             ev.RunEnded(
                 outcome=self._run_outcome(exit, reason),
                 exit_code=exit.code,
                 signal=exit.signal,
                 stderr_tail=exit.stderr_tail,
-                usage=self._usage,
-                cost_usd=self._cost,
+                usage=self._bill.usage,
+                cost_usd=self._bill.cost_usd,
             )
         )
 
@@ -370,7 +422,7 @@ class Ledger:
                 text = blocks.grow(key, text)
             else:
                 begun.parts.append(text)
-        frame = self._frame
+        frame = self.frame
         if frame is None or self.keeps_lines:
             self._emit(
                 ev.Delta(
@@ -387,18 +439,18 @@ class Ledger:
             session=session,
             turn=book.turn,
             frame=frame.n,
-            origin=self._origin,
-            at=self._at,
+            origin=self.origin,
+            at=self.at,
             time=self._time,
             parent=parent,
             kind=kind,
             text=text,
             message_id=message_id,
             block=block,
-            call_id=call_id,
+            agent_time=self.agent_time,
         )
-        if self.agent_time is not None:
-            event.agent_time = self.agent_time
+        if call_id is not None:
+            event.call_id = call_id
         self.fresh.append(event)
         return text
 
@@ -429,24 +481,24 @@ class Ledger:
                 self.open_turns = {session if name is None else name: None for name in self.open_turns}
             for pending in self.requests.values():
                 pending.session = pending.session or session
-            if book.facts is not None:  # it was told of before it had a name
+            if book.told is not None:  # it was told of before it had a name
                 self.session = session
                 self._emit(ev.SessionUpdated(session=session, session_id=session))
         self.current = session
 
     def facts(self, session: str | None = None) -> dict[str, Any]:
         """The fields that session.started and what came after it have said so far."""
-        return self._of(session).facts or {}
+        return self._books[self.current if session is None else session].facts
 
     def known(self, session: str | None = None) -> dict[str, Any]:
         """All that is known of the session: its own facts, over what the agent told of itself."""
         book = self._books.get(self.session or self.current if session is None else session)
-        return {**self._agent_facts, **(book.facts or {} if book is not None else {})}
+        return {**self._agent_facts, **(book.facts if book is not None else {})}
 
     def learn(self, session: str | None = None, **facts: Any) -> None:
         """Keep what the agent answered when it was asked of itself: session.updated if the session has been told of,
         else for when it is."""
-        if self._of(session).facts is None:
+        if self._of(session).told is None:
             self._agent_facts.update(facts)
         else:
             self.put(ev.SessionStarted(session=session, **facts))
@@ -490,6 +542,14 @@ class Ledger:
         """A retry replaces these open blocks: they get no message. Returns the ids of their messages."""
         return self._books[self.current].blocks.discard(doomed)
 
+    def growing(self) -> list[tuple[BlockKey, str]]:
+        """The texts that are being written, as far as they have come."""
+        return [
+            (BlockKey(*key), "".join(block.parts))
+            for book in self._books.values()
+            for key, block in book.blocks.open.items()
+        ]
+
     def close_text(self) -> None:
         """Something else comes: what was said so far is a message. For agents that send deltas and no more."""
         self._close_blocks(self.current, self._books[self.current])
@@ -509,13 +569,14 @@ class Ledger:
             session = event.session = self.current
         if not event.turn:
             event.turn = self._books[session].turn
-        if self._at is not None:
-            event.at = self._at
-            event.time = self._time
-        frame = self._frame
+        if self.at is not None:
+            event.at = self.at
+            if self._time is not None:
+                event.time = self._time
+        frame = self.frame
         if frame is not None:
             event.frame = frame.n
-            event.origin = self._origin
+            event.origin = self.origin
             if self.agent_time is not None and event.agent_time is None:
                 event.agent_time = self.agent_time
             if not self.frame_named:
@@ -541,15 +602,14 @@ class Ledger:
     def _session_started(self, event: ev.SessionStarted) -> None:
         """Said again with changes it is session.updated with those; without any, nothing."""
         book = self._books[event.session]
-        facts = _SESSION_FACTS.of(event)
-        if book.facts is None:
-            book.facts = facts
+        if book.told is None:
+            book.told = event
             self.ready = True
             self.session = self.session or event.session
             self._emit(event)
             self._learn_version(event.cli_version)
             return
-        changed = {name: value for name, value in facts.items() if book.facts.get(name) != value}
+        changed = _SESSION_FACTS.changed(event, book.facts)
         if changed:
             book.facts.update(changed)
             self._emit(ev.SessionUpdated(session=event.session, agent_time=event.agent_time, **changed))
@@ -585,8 +645,8 @@ class Ledger:
 
     def _keep(self, session: str | None, facts: dict[str, Any]) -> None:
         """Facts of a session; one that was not told of yet has them from its agent."""
-        own = self._books[session].facts
-        (self._agent_facts if own is None else own).update(facts)
+        book = self._books[session]
+        (self._agent_facts if book.told is None else book.facts).update(facts)
 
     def _rate_limit(self, event: ev.RateLimit) -> None:
         self._agent_facts["rate_limit"] = event
@@ -621,10 +681,7 @@ class Ledger:
         book.interrupted = set()
         self.open_turns.pop(event.session, None)
         self._outcome = event.outcome
-        if event.usage is not None:
-            self._usage = added(self._usage, event.usage) if self._usage is not None else event.usage
-        if event.cost_usd is not None:
-            self._cost = (self._cost or 0.0) + event.cost_usd
+        self._bill.add(event.usage, event.model_usage, event.cost_usd)
 
     # --- text --------------------------------------------------------------------------------------------
 
@@ -700,7 +757,7 @@ class Ledger:
         book, key = self._books[event.session], (event.call_id, event.replay)
         if key not in book.tools and not book.has_ended(key):
             self._begin_unannounced(event)
-        if key not in book.tools:
+        elif key not in book.tools:
             self._tool_updated(
                 ev.ToolUpdated(
                     call_id=event.call_id,
@@ -749,7 +806,9 @@ class Ledger:
         if event.phase == "proposed":
             tool = self._books[event.session].tools.get((event.call_id or "", event.replay))
             if tool is not None:
-                tool.paths += [path for path in (event.path, event.move_to) if path is not None]
+                tool.paths.append(event.path)
+                if event.move_to is not None:
+                    tool.paths.append(event.move_to)
                 tool.changes.append(event)
         self._emit(event)
 
@@ -776,6 +835,8 @@ class Ledger:
             )
         del self.subagents[key]
         self._gone.add(key)
+        if not self._turns:
+            self._aside.append(event)
         if event.parent is None and event.status != "stopped" and not self.open_turns:
             self.returned = True
         self._emit(event)
@@ -850,7 +911,7 @@ class Ledger:
             self._emit(pending.event)
         decided = self._decided.pop(event.request_id, None)
         if decided is not None and event.by == "client":
-            event.by, event.rule = decided.by, decided.rule
+            event.by, event.rule, event.who = decided.by, decided.rule, decided.who
         call_id = pending.event.call_id
         if call_id is not None:
             book = self._books[pending.session]
@@ -862,13 +923,17 @@ class Ledger:
 
     def _question_answered(self, event: ev.QuestionAnswered) -> None:
         if self._take_request(event, ev.QuestionAsked) is not None:
-            self._decided.pop(event.request_id, None)
-            self._emit(event)
+            self._say_who(event)
 
     def _host_answered(self, event: ev.HostAnswered) -> None:
         if self._take_request(event, ev.HostCalled) is not None:
-            self._decided.pop(event.request_id, None)
-            self._emit(event)
+            self._say_who(event)
+
+    def _say_who(self, event: ev.QuestionAnswered | ev.HostAnswered) -> None:
+        decided = self._decided.pop(event.request_id, None)
+        if decided is not None:
+            event.who = decided.who
+        self._emit(event)
 
     def _take_request(self, event: Answered, kind: type[Request]) -> Pending | None:
         """The request that `event` answers, taken from the book; None if it is no longer asked."""
@@ -947,18 +1012,26 @@ _RULES: Final[dict[type[Event], Callable[[Ledger, Any], None]]] = {
 
 
 class _Facts:
-    """Fields of events that are kept. All are read in one go, since there are two dozen."""
+    """Fields of events that are kept: texts, lists and objects. All are read in one go, since there are two dozen."""
 
     def __init__(self, *names: str) -> None:
         self.names = names
         self._values = attrgetter(*names)
 
     def of(self, event: Event) -> dict[str, Any]:
-        """Those of the event's fields that say something."""
+        """Those of the event's fields that say something: all but None, [] and {}."""
         return {
             name: value
             for name, value in zip(self.names, self._values(event), strict=True)
-            if value or (value is not None and value != [] and value != {})
+            if value or value == ""
+        }
+
+    def changed(self, event: Event, before: dict[str, Any]) -> dict[str, Any]:
+        """Those of them that say something else than `before`."""
+        return {
+            name: value
+            for name, value in zip(self.names, self._values(event), strict=True)
+            if (value or value == "") and before.get(name) != value
         }
 
 

@@ -108,34 +108,46 @@ class Machine(ABC):
 
     def receive(self, frame: Frame) -> Output:
         """One line of traffic, of either direction."""
+        if frame.dir != "out":
+            return self._receive_other(frame)
+        # What `Ledger.enter` does, for lines that the agent wrote: a call less for each (it took 0.12 µs).
         ledger = self.ledger
-        ledger.enter(frame)
-        said = frame.dir == "out"
+        if frame.t != ledger.at:
+            ledger.clock(frame.t)
+        ledger.frame, ledger.origin, ledger.frame_named = frame, "agent", False
+        ledger.native_type = ledger.agent_time = None
         try:
-            if said:
-                self.on_out(frame.line)
-            else:
-                self._on_other(frame)
+            self.on_out(frame.line)
         except Exception as error:  # the last net: a line that a dialect stumbles over is reported
-            if self.strict:
-                raise
-            ledger.put(NativeInvalid(reason=f"not understood: {type(error).__name__}: {error}"))
-        if said:
-            if not ledger.frame_named:
-                if ledger.native_type is None:
-                    ledger.native_type = self.name_of(frame.line)
-                ledger.name_frame()
-            if self._held:
-                self._release()
-        elif self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
-            self._turn_of[prompt.id or ""] = ledger.turn(prompt.session)
+            self._stumbled(error)
+        if not ledger.frame_named:
+            if ledger.native_type is None:
+                ledger.native_type = self.name_of(frame.line)
+            ledger.name_frame()
+        if self._held:
+            self._release()
         if self._answers:
             return self._output()
         events, ledger.fresh = ledger.fresh, []  # what `take` does, without the call
         return Output(events)
 
-    def _on_other(self, frame: Frame) -> None:
+    def _receive_other(self, frame: Frame) -> Output:
         """A line that the agent did not say."""
+        self.ledger.enter(frame)
+        try:
+            self._on_other(frame)
+        except Exception as error:
+            self._stumbled(error)
+        if self._prompts and (prompt := self._prompts.pop(frame.line, None)) is not None:
+            self._turn_of[prompt.id or ""] = self.ledger.turn(prompt.session)
+        return self._output()
+
+    def _stumbled(self, error: Exception) -> None:
+        if self.strict:
+            raise error
+        self.ledger.put(NativeInvalid(reason=f"not understood: {type(error).__name__}: {error}"))
+
+    def _on_other(self, frame: Frame) -> None:
         if frame.dir == "in":
             self.on_in(frame.line)
         elif frame.dir == "err":

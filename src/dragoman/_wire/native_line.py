@@ -31,7 +31,9 @@ class NativeLine:
 
     def may_say(self, word: str) -> bool:
         """Whether `word`, in ASCII, can be in it; if not, it need not be parsed to know."""
-        return word in self.text or "\\u00" in self.text
+        text = self.text
+        # One character is found in a quarter of the time, and most lines have none.
+        return word in text or ("\\" in text and "\\u00" in text)
 
     @property
     def value(self) -> dict[str, Any]:

@@ -13,11 +13,12 @@ from dragoman._model.frames import StopReason
 
 
 class Decided(Struct, tag_field="note", tag="decided", omit_defaults=True, kw_only=True):
-    """Who answers a permission request, and by which rule."""
+    """Who answers a request, and by which rule."""
 
     request: str
     by: By = "client"
     rule: str | None = None
+    who: str | None = None
 
 
 class Stopping(Struct, tag_field="note", tag="stopping", omit_defaults=True, kw_only=True):
@@ -35,8 +36,8 @@ _decoder = msgspec.json.Decoder(Note)
 
 def of(response: Response) -> Decided | None:
     """Who gave this answer, where that is to be kept."""
-    if isinstance(response, Answer) or response.rule is not None:
-        return Decided(request=response.request, by=response.by, rule=response.rule)
+    if isinstance(response, Answer) or response.rule is not None or response.who is not None:
+        return Decided(request=response.request, by=response.by, rule=response.rule, who=response.who)
     return None
 
 

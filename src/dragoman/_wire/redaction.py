@@ -113,15 +113,18 @@ class Redactor:
     def are_plain(self, before: bytes, texts: Sequence[bytes], ids: Sequence[bytes]) -> bool:
         """Whether the pieces of a text, `before` already written, and the ids that their lines end with have nothing to do
         with a secret: each alone, and all of the text so far. One look at many of them; if in doubt, it says no."""
-        written, names = b"".join(texts), b"".join(ids)
         return (
             self._is_simple
-            and not any(
-                begun in written or begun in before + unescaped(written) for begun in self._beginnings
-            )
-            and not any(secret in names for secret in self._known)
+            and not (self._known and self._may_begin(before, b"".join(texts), b"".join(ids)))
             and are_ids(ids)
             and self._words.are_all(before, texts)
+        )
+
+    def _may_begin(self, before: bytes, written: bytes, ids: bytes) -> bool:
+        """Whether one of the secrets that are known may be in a text that goes on, or is in the ids."""
+        said = before + unescaped(written)
+        return any(begun in written or begun in said for begun in self._beginnings) or any(
+            secret in ids for secret in self._known
         )
 
     def found(self, text: bytes, goes_on: bool = False) -> list[Span]:

@@ -16,7 +16,7 @@ from msgspec import inspect as mi
 
 from dragoman._model.frames import Direction
 from dragoman._wire.jsonrpc import METHOD_NOT_FOUND, Notification, Request, Response, classify
-from dragoman._wire.jsontext import Unknown, fits, parse
+from dragoman._wire.jsontext import Unknown, fits, parse, shape_of
 
 Kind = Literal["null", "boolean", "number", "string", "list", "object"]
 
@@ -135,7 +135,7 @@ def _fields(
 def _meant(value: Any, info: mi.Type) -> mi.Type | None:
     """The type among those in `info` that a value is meant as; None if it fits none."""
     if isinstance(info, mi.Metadata):
-        return _meant(value, info.type)
+        return _meant(value, shape_of(info) or info.type)
     if isinstance(info, mi.UnionType):
         found = (member for item in info.types if (member := _meant(value, item)) is not None)
         return min(found, key=_is_unknown, default=None)  # what has a type of its own goes first
@@ -151,7 +151,7 @@ def _meant(value: Any, info: mi.Type) -> mi.Type | None:
 def _kinds(info: mi.Type) -> list[str]:
     """The kinds of JSON that a type allows, for people."""
     if isinstance(info, mi.Metadata):
-        return _kinds(info.type)
+        return _kinds(shape_of(info) or info.type)
     if isinstance(info, mi.UnionType):
         return list(dict.fromkeys(kind for item in info.types for kind in _kinds(item) if kind != "null"))
     return [_KINDS_OF_TYPES.get(type(info), "null")]

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman._dialects.claude.shared.usage import model_usage_of, usage_of
+from dragoman._dialects.claude.shared.usage import counts_of, model_usage_of
 from dragoman._model.usage import ModelUsage, Usage
 
 
@@ -13,15 +13,15 @@ def test_input_tokens_include_the_cache() -> None:
         "output_tokens": 20,
         "output_tokens_details": {"thinking_tokens": 5},
     }
-    assert usage_of(native) == Usage(
+    assert counts_of(native).usage() == Usage(
         input_tokens=160, cache_read_tokens=50, cache_write_tokens=10, output_tokens=20, reasoning_tokens=5
     )
 
 
 def test_unknown_counts_are_absent() -> None:
-    assert usage_of({"output_tokens": 0, "output_tokens_details": None}) == Usage(output_tokens=0)
-    assert usage_of({"input_tokens": "7", "service_tier": None}) is None
-    assert usage_of(None) is None
+    assert counts_of({"output_tokens": 0, "output_tokens_details": None}).usage() == Usage(output_tokens=0)
+    assert counts_of({"input_tokens": "7", "service_tier": None}).usage() is None
+    assert counts_of(None).usage() is None
 
 
 def test_the_counts_of_a_model() -> None:
@@ -40,5 +40,5 @@ def test_the_counts_of_a_model() -> None:
 
 @given(st.none() | st.text() | st.lists(st.none()) | st.dictionaries(st.text(), st.booleans()))
 def test_no_counts_raise(native: object) -> None:
-    usage_of(native)
+    counts_of(native).usage()
     model_usage_of(native)

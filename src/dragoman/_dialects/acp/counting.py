@@ -3,7 +3,7 @@
 from typing import Any, Final, Literal
 
 from dragoman._model import events as ev
-from dragoman._model.usage import ModelUsage, Usage, added, since
+from dragoman._model.usage import ModelUsage, Usage, added, of_model, since
 from dragoman._wire import fields
 
 UsageRule = Literal["turn", "session", "last_call", "calls"]
@@ -56,6 +56,8 @@ class Counting:
     def __init__(self, *, fresh: bool) -> None:
         self._total = Usage()
         """What a session's counter stood at when the last turn ended; a process counts from nothing."""
+        self._models: dict[str, ModelUsage] = {}
+        """The counts by model that the last turn's answer had."""
         self._calls: Usage | None = None
         self._cost: float | None = None
         self._paid: float | None = 0.0 if fresh else None
@@ -109,8 +111,19 @@ class Counting:
             ended.usage, self._total = since(said, self._total), said
             return ev.UsageUpdated(scope="session", usage=said)
         ended.usage = said
-        ended.model_usage = _models(quota)
+        ended.model_usage = self._by_model(quota, said)
         return None
+
+    def _by_model(self, quota: dict[str, Any], turn: Usage) -> dict[str, ModelUsage]:
+        """The counts by model of the turn. Some agents give those of the session (capture claude-agent-acp-0.99.1,
+        cancel_perm): then the difference adds up to the turn's."""
+        before, self._models = self._models, _models(quota)
+        rest = {
+            model: since(now, before[model]) if model in before else now
+            for model, now in self._models.items()
+        }
+        own = (self._models, {model: used for model, used in rest.items() if any(_counts(used))})
+        return next((models for models in own if _sum(models) == turn.total_tokens), self._models)
 
     def _spent(self, outcome: ev.TurnOutcome) -> float | None:
         now, before = self._cost, self._paid
@@ -127,8 +140,12 @@ def _models(quota: dict[str, Any]) -> dict[str, ModelUsage]:
     for item in fields.items(quota, "model_usage"):
         name, usage = fields.text(item, "model"), usage_of(fields.mapping(item, "token_count"))
         if name is not None and usage is not None:
-            models[name] = ModelUsage(**{key: getattr(usage, key) for key in usage.__struct_fields__})
+            models[name] = of_model(usage)
     return models
+
+
+def _sum(models: dict[str, ModelUsage]) -> int:
+    return sum(used.total_tokens or 0 for used in models.values())
 
 
 def _counts(usage: Usage) -> list[int]:

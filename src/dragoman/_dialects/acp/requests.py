@@ -209,15 +209,17 @@ def _permission(id: str, asked: Asked) -> ev.PermissionRequested:
     params, session = asked.params, asked.session
     subject = fields.mapping(params, "subject")
     tool = m.tool_of(fields.mapping(params, "toolCall") or fields.mapping(subject, "toolCall"))
-    known = session.tools.find(fields.text(subject, "toolCallId")) if session is not None else None
-    call = session.ask(tool) if tool is not None and session is not None else known
+    named = fields.text(subject, "toolCallId") if subject else None
+    call = None
+    if session is not None:
+        call = session.ask(tool) if tool is not None else session.tools.find(named)
     given = tool.rawInput if tool is not None and tool.rawInput else None
-    command = fields.text(subject, "command")
-    shown = {key: subject[key] for key in ("command", "cwd") if key in subject}
+    command = fields.text(subject, "command") if subject else None
+    shown = {key: subject[key] for key in ("command", "cwd") if key in subject} if subject else {}
     native = fields.items(params, "options")
     return ev.PermissionRequested(
         request_id=id,
-        call_id=call.id if call is not None else fields.text(subject, "toolCallId"),
+        call_id=call.id if call is not None else named,
         tool_name=call.name if call is not None else None,
         kind=call.kind if call is not None else "execute" if command is not None else "other",
         input=given if given is not None else shown or (call.input if call is not None else None),

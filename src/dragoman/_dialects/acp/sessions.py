@@ -210,6 +210,7 @@ class Session:
         ended = ev.TurnEnded(outcome=outcome, reason=stop, text=self._texts.answer, error=info)
         aside = self._counting.settle(ended, self._agreement.usage_rule, native)
         if aside is not None:
+            aside.model = self.choices.model
             self._ledger.put(aside)
         self.tools.flush()
         if outcome == "completed" and self._is_empty(ended):
@@ -292,6 +293,7 @@ class Session:
         if update.meta:
             counted = self._counting.call_usage(update.meta.get("usage"))
             if counted is not None and not self._replaying:
+                counted.model = self.choices.model
                 self._ledger.put(counted)
 
     def _agent_message(self, update: m.AgentMessage | m.AgentThought) -> None:

@@ -39,11 +39,7 @@ def init(facts: dict[str, Any]) -> m.SessionInitEvent:
         permission_mode=facts.get("permission_mode"),
         account=_account(facts.get("account")),
         slash_commands=[
-            m.SlashCommand(
-                name=command.name,
-                description=command.description or "",
-                argument_hint=command.hint or "",
-            )
+            m.SlashCommand(command.name, command.description or "", command.hint or "")
             for command in facts.get("commands", [])
         ]
         or None,

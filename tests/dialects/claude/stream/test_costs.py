@@ -5,6 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from dragoman._dialects.claude.stream.costs import Costs
@@ -49,7 +50,7 @@ def test_every_turn_has_the_usage_and_the_cost_that_the_result_says(capture: Pat
 
 
 def result(**fields: Any) -> Result:
-    return Result(**fields)
+    return msgspec.convert(fields, Result)
 
 
 def test_the_first_turn_of_a_resumed_session_costs_only_itself() -> None:

@@ -30,6 +30,25 @@ def test_denied_tools_are_declined() -> None:
     assert [denial.call_id for denial in of(events, ev.TurnEnded)[0].denials] == declined
 
 
+STOPPED = "Correction to the text above: this call was stopped while running, not refused before it ran."
+
+
+@pytest.mark.parametrize(("more", "status"), [("", "declined"), (STOPPED, "cancelled")])
+def test_what_an_interrupt_stopped_is_cancelled(more: str, status: str) -> None:
+    """2.1.325 says so in words alone; the kind of denial is the same."""
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "sleep 9"}}
+    text = f"The user doesn't want to proceed with this tool use. {more}"
+    result = {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": text}
+    [ended] = of(
+        lines(
+            {"type": "assistant", "sessionId": "s", "uuid": "u1", "message": {"id": "m1", "role": "assistant", "content": [use]}},
+            {"type": "user", "sessionId": "s", "uuid": "u2", "toolDenialKind": "user-rejected", "message": {"role": "user", "content": [result]}},
+        ),
+        ev.ToolEnded,
+    )  # fmt: skip
+    assert ended.status == status
+
+
 def test_an_open_tool_is_abandoned() -> None:
     (tool,) = of(read(OLD / "kill_sigterm" / "session.jsonl"), ev.ToolEnded)
     assert (tool.status, tool.synthesized) == ("abandoned", True)

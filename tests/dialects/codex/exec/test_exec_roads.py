@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from dragoman._dialects.codex.exec import messages as m
+from dragoman._dialects.codex.exec.machine import CodexExec
 from dragoman._model.events import Event
 from tests.dialects.test_one_decode import Refuses, lines_of, mutated
 from tests.interpreted import interpreted, out
@@ -32,6 +33,6 @@ def test_both_roads_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_captured_lines_take_the_short_road(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(m, "read", None)
+    monkeypatch.setattr(CodexExec, "read", None)
     for line in lines_of("codex_exec"):
         events_of(line)

@@ -472,8 +472,10 @@ def test_event_messages_as_notifications() -> None:
         "last_token_usage": {"input_tokens": 9},
     }
     message = {"type": "token_count", "info": info}
-    (usage,) = of(
+    call, session = of(
         read({"method": "codex/event/token_count", "params": {"id": "1", "msg": message}}), ev.UsageUpdated
     )
-    assert usage.usage is not None
-    assert (usage.scope, usage.usage.input_tokens) == ("session", 9)
+    assert call.usage is not None
+    assert (call.scope, call.usage.input_tokens) == ("call", 9)
+    assert session.usage is not None
+    assert (session.scope, session.usage.output_tokens) == ("session", 1)

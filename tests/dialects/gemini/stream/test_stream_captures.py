@@ -187,8 +187,8 @@ def test_a_subagent() -> None:
 
 def test_usage_by_model() -> None:
     [turn] = of(capture("model_auto"), ev.TurnEnded)
-    assert turn.usage == Usage(input_tokens=2000, cache_read_tokens=200, output_tokens=40, total_tokens=2054)
-    each = ModelUsage(input_tokens=1000, cache_read_tokens=100, output_tokens=20, total_tokens=1027)
+    assert turn.usage == Usage(input_tokens=2000, cache_read_tokens=200, output_tokens=54, total_tokens=2054)
+    each = ModelUsage(input_tokens=1000, cache_read_tokens=100, output_tokens=27, total_tokens=1027)
     assert turn.model_usage == {"gemini-3.5-flash-lite": each, "gemini-3.8-flash": each}
     assert turn.ext["gemini.stats"]["tool_calls"] == 0
     assert turn.duration_ms == 170

@@ -66,8 +66,7 @@ def in_background(result: Any, text: str = "") -> bool:
     """Whether a result only says that the work goes on in the background (captures bash_background,
     subagent_bidi)."""
     if isinstance(result, dict):
-        launched = result.get("status") == "async_launched"
-        return launched or fields.text(result, "backgroundTaskId") is not None
+        return result.get("status") == "async_launched" or type(result.get("backgroundTaskId")) is str
     return result is None and text.startswith(_BACKGROUND)
 
 

@@ -5,7 +5,6 @@ from typing import Any, Final
 from msgspec import Struct
 
 from dragoman._dialects.claude.shared import results
-from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model import events as ev
 from dragoman._model import toolnames
@@ -198,7 +197,6 @@ class Calls:
                 agent_id=fields.text(said, "agentId"),
                 status="failed" if failed else fields.text(said, "status") or "completed",
                 summary=report or None,
-                usage=usage_of(said.get("usage")),
                 parent=call.parent,
             )
         )
@@ -250,7 +248,6 @@ class Calls:
                     agent_id=message.task_id,
                     status=message.status,
                     summary=message.summary,
-                    usage=usage_of(message.usage),
                     parent=self.parent_of(call_id),
                 )
             )

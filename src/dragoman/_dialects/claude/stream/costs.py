@@ -1,12 +1,9 @@
 """What a turn cost. The CLI counts cost, models and API time over the whole process, and 2.1.325 even over the
 sessions that a process resumes (capture resume_2_resume): only the difference belongs to the turn."""
 
-from typing import Any
-
-from dragoman._dialects.claude.shared.usage import model_usage_of, usage_of
+from dragoman._dialects.claude.shared.usage import ModelCounts
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model.usage import ModelUsage, since
-from dragoman._wire import fields
 
 _CENTS = 10
 """Decimal places that survive a difference of two sums of cents."""
@@ -18,7 +15,7 @@ class Costs:
     def __init__(self) -> None:
         self.resumed = False
         """The process goes on with a session, and may count from that one's beginning."""
-        self._models: dict[str, dict[str, Any]] = {}
+        self._models: dict[str, ModelCounts] = {}
         """The counts of each model, as the last `modelUsage` has them."""
         self._cost: float | None = None
         self._api_ms: float | None = None
@@ -42,29 +39,34 @@ class Costs:
 
     def models(self, result: m.Result) -> dict[str, ModelUsage]:
         """The usage of each model that this turn used."""
-        totals = result.modelUsage or {}
-        before, self._models = self._models, totals or self._models
-        if result.model_usage_since_last_result is not None:
-            return _by_model(result.model_usage_since_last_result)
-        if not before and self.resumed and self._carried_over(result):
-            return {}
-        rest = _by_model(totals)
-        if before:
-            for model in rest.keys() & before.keys():
-                rest[model] = since(rest[model], model_usage_of(before[model]))
-        return {model: usage for model, usage in rest.items() if _is_used(usage)}
+        totals, stated, before = result.modelUsage, result.model_usage_since_last_result, self._models
+        if totals:
+            self._models = totals
+        if stated is not None:
+            return _by_model(stated)
+        used: dict[str, ModelUsage] = {}
+        if not totals or (not before and self.resumed and self._carried_over(result)):
+            return used
+        for model, counts in totals.items():
+            usage = counts.usage()
+            if model in before:
+                usage = since(usage, before[model].usage())
+            if usage.input_tokens or usage.output_tokens or usage.cost_usd:
+                used[model] = usage
+        return used
 
     def cost(self, result: m.Result) -> float | None:
         total, before = result.total_cost_usd, self._cost
         if total is None or total < 0:
             return None
         self._cost = total
-        said = self._stated_cost(result)
-        if said is not None:
-            return said
-        if before is None and self.resumed and self._carried_over(result):
-            return None
-        return round(total - before, _CENTS) if before is not None and total >= before else total
+        if result.model_usage_since_last_result is not None:
+            said = _stated_cost(result.model_usage_since_last_result)
+            if said is not None:
+                return said
+        if before is None:
+            return None if self.resumed and self._carried_over(result) else total
+        return round(total - before, _CENTS) if total >= before else total
 
     def api_ms(self, result: m.Result, cost: float | None) -> float | None:
         """The turn's time in the API; None for the first turn of a resumed session, whose total began before
@@ -83,30 +85,25 @@ class Costs:
         """Whether the totals of the first result of a resumed session may be those of the whole session, and nothing says
         the turn's share: 2.1.300 goes on counting where a session is resumed, 2.1.275 and before did not. They are the turn's own where a
         model used just what the turn did."""
-        turn = usage_of(result.usage)
+        turn = result.usage.usage() if result.usage is not None else None
         if turn is None:
             return False
         used = (turn.input_tokens, turn.output_tokens)
         models = _by_model(result.modelUsage).values()
         return bool(models) and all((model.input_tokens, model.output_tokens) != used for model in models)
 
-    def _stated_cost(self, result: m.Result) -> float | None:
-        """The turn's own cost, the sum over `model_usage_since_last_result`; None where the CLI does not send
-        that."""
-        models = result.model_usage_since_last_result
-        if models is None:
+
+def _stated_cost(models: dict[str, ModelCounts]) -> float | None:
+    """The turn's own cost, the sum over `model_usage_since_last_result`; None where one is not told."""
+    total: float = 0
+    for counts in models.values():
+        cost = counts.costUSD
+        if cost is None or cost < 0:
             return None
-        costs = [fields.number(counts, "costUSD") for counts in models.values()]
-        return (
-            sum(cost for cost in costs if cost)
-            if all(cost is not None and cost >= 0 for cost in costs)
-            else None
-        )
+        if cost:
+            total += cost
+    return total
 
 
-def _by_model(native: dict[str, dict[str, Any]] | None) -> dict[str, ModelUsage]:
-    return {model: model_usage_of(counts) for model, counts in (native or {}).items()}
-
-
-def _is_used(usage: ModelUsage) -> bool:
-    return bool(usage.input_tokens or usage.output_tokens or usage.cost_usd)
+def _by_model(counts: dict[str, ModelCounts] | None) -> dict[str, ModelUsage]:
+    return {model: each.usage() for model, each in (counts or {}).items()}

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.stream import control, gate, translate
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._dialects.claude.stream.calls import Calls
@@ -220,40 +219,43 @@ class ClaudeStream(Machine):
         return self._turn_message not in self._untaken
 
     def _result(self, message: m.Result) -> None:
-        ledger = self.ledger
-        self._costs.enter(message)
-        if not self._ends_turn(message):
-            usage, cost = usage_of(message.usage), self._costs.cost(message)
-            self._costs.models(message)
+        ledger, costs = self.ledger, self._costs
+        costs.enter(message)
+        usage = message.usage.usage() if message.usage is not None else None
+        ends_turn = not self._untaken or self._ends_turn(message)
+        cost, models = costs.cost(message), costs.models(message)
+        if not ends_turn:
             ledger.put(ev.UsageUpdated(scope="turn", usage=usage, cost_usd=cost))
             return
         outcome = translate.outcome_of(message, blocked=self._blocked, error=self._error_code)
-        cost = self._costs.cost(message)
         if message.deferred_tool_use is not None:
             deferred = fields.text(message.deferred_tool_use, "id")
             if deferred is not None:
                 self._calls.skip(deferred)
-        ledger.put(
-            ev.TurnEnded(
-                session=ledger.open_session(),
-                outcome=outcome,
-                reason=message.terminal_reason or message.subtype or message.status,
-                text=message.result,
-                error=None if outcome in ("completed", "cancelled") else self._error(message),
-                errors=message.errors or [],
-                usage=usage_of(message.usage),
-                model_usage=self._costs.models(message),
-                cost_usd=cost,
-                duration_ms=message.duration_ms,
-                api_duration_ms=self._costs.api_ms(message, cost),
-                steps=message.num_turns,
-                denials=translate.denials_of(message) if message.permission_denials else [],
-                structured_output=message.structured_output,
-                message_ids=list(dict.fromkeys((*self._taken_ids, *(message.user_message_uuids or ())))),
-                resume_at=self._last_said,
-                ext={"claude.origin": message.origin} if message.origin else {},
-            )
+        ended = ev.TurnEnded(  # no more than fifteen fields, and what is rare afterwards: CPython makes a dict of more
+            session=ledger.open_session(),
+            outcome=outcome,
+            reason=message.terminal_reason or message.subtype or message.status,
+            text=message.result,
+            error=None if outcome == "completed" or outcome == "cancelled" else self._error(message),
+            usage=usage,
+            model_usage=models,
+            cost_usd=cost,
+            duration_ms=message.duration_ms,
+            api_duration_ms=costs.api_ms(message, cost),
+            steps=message.num_turns,
+            structured_output=message.structured_output,
+            resume_at=self._last_said,
         )
+        if message.errors:
+            ended.errors = message.errors
+        if message.permission_denials:
+            ended.denials = translate.denials_of(message.permission_denials)
+        if self._taken_ids or message.user_message_uuids:
+            ended.message_ids = list(dict.fromkeys((*self._taken_ids, *(message.user_message_uuids or ()))))
+        if message.origin:
+            ended.ext = {"claude.origin": message.origin}
+        ledger.put(ended)
         self._blocked, self._error_code, self._last_said = False, None, None
 
     def _lifecycle(self, message: m.CommandLifecycle) -> None:
@@ -301,7 +303,8 @@ class ClaudeStream(Machine):
         else:
             if not self.ledger.open_turns:
                 self._begin()
-            if self._streaming.id not in (None, said.id):
+            streamed = self._streaming.id
+            if streamed is not None and streamed != said.id:
                 self._streaming.replaced_by(said.id)
             self._last_said = message.uuid
         if message.error is not None:
@@ -309,34 +312,34 @@ class ClaudeStream(Machine):
             text = text_of_content(said.content)
             self.ledger.put(ev.Error(message=text, code=message.error, parent=parent))
         self._say(said, said.id or message.uuid, parent, "error" if message.error is not None else "text")
-        self._streaming.count(said, parent)
+        if said.usage is not None:
+            self._streaming.count(said, said.usage, message.request_id, parent)
 
     def _say(
         self, said: m.ApiMessage, message_id: str | None, parent: str | None, kind: ev.MessageKind = "text"
     ) -> None:
         """Put the blocks of an assistant's message: text, thinking, tool calls, results of the API's own
         tools."""
-        for block in parts_of(said.content):
-            native = {"type": "text", "text": block} if isinstance(block, str) else block
-            if not isinstance(native, dict):
+        model, content = said.model, said.content
+        for block in content if type(content) is list else parts_of(content):
+            if type(block) is str:
+                block = {"type": "text", "text": block}
+            elif type(block) is not dict:
                 continue
             index = self._streaming.next_block(message_id) if message_id is not None else None
-            type_, call_id = native.get("type"), native.get("id")
-            if type_ in _CALLS and isinstance(call_id, str):
-                self._calls.begin(
-                    call_id, str(native.get("name", "")), native.get("input"), parent, said.model
-                )
-            elif isinstance(native.get("tool_use_id"), str):
-                self._calls.end(native, native.get("content"), {}, parent)
+            if block.get("type") in _CALLS and type(call_id := block.get("id")) is str:
+                self._calls.begin(call_id, str(block.get("name", "")), block.get("input"), parent, model)
+            elif type(block.get("tool_use_id")) is str:
+                self._calls.end(block, block.get("content"), {}, parent)
             else:
-                self.ledger.put(
-                    translate.assistant_message(native, kind, message_id, index, parent, said.model)
-                )
+                said_so = translate.assistant_message(block, kind, message_id, index, parent, model)
+                self.ledger.put(said_so)
 
     def _user(self, message: m.User) -> None:
         results: list[dict[str, Any]] = []
         rest: list[Any] = []
-        for block in parts_of(message.message.content):
+        content = message.message.content
+        for block in content if type(content) is list else parts_of(content):
             if type(block) is dict and block.get("type") == "tool_result":
                 results.append(block)
             elif block is not None:
@@ -350,7 +353,8 @@ class ClaudeStream(Machine):
                 self._calls.ensure_subagent(parent, message)
         for result in results:
             structured = message.tool_use_result if len(results) == 1 else None
-            self._calls.end(result, structured, message.meta_of(result.get("tool_use_id")), parent)
+            meta = message.meta_of(result.get("tool_use_id")) if message.tool_result_meta else {}
+            self._calls.end(result, structured, meta, parent)
         if rest:
             said = translate.user_message(rest)
             local = (said.text or "").startswith(_LOCAL_OUTPUT)

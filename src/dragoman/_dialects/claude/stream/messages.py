@@ -5,12 +5,18 @@ message that lacks a field is still a message.
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Raw, Struct, field
 
-from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, decoder, parse, repaired
+from dragoman._dialects.claude.shared.usage import Counts, ModelCounts
+from dragoman._wire.jsontext import Header, Invalid, Ragged, Reader, Unknown, decoder, parse, repaired, shape
+
+Plain = dict[str, Any]
+Counted = Annotated[Counts, shape(Plain)]
+CountedModels = Annotated[dict[str, ModelCounts], shape(dict[str, Plain])]
+"""Counts are read into types, since every message has some; what else is in them is looked at as in any plain JSON."""
 
 
 class Native(Struct, kw_only=True, gc=False):
@@ -21,7 +27,7 @@ class Native(Struct, kw_only=True, gc=False):
     timestamp: str | None = None
 
 
-class ApiMessage(Struct):
+class ApiMessage(Struct, gc=False):
     """A message of the Messages API; the CLI sends one content block a line. Content stays plain JSON: its
     blocks are the API's, of kinds that come and go (see _wire/content)."""
 
@@ -30,7 +36,7 @@ class ApiMessage(Struct):
     model: str | None = None
     content: Any = None
     stop_reason: str | None = None
-    usage: dict[str, Any] | None = None
+    usage: Counted | None = None
 
 
 # --- the conversation --------------------------------------------------------------------------------------
@@ -39,6 +45,7 @@ class ApiMessage(Struct):
 class Assistant(Native, tag_field="type", tag="assistant"):
     message: ApiMessage = field(default_factory=ApiMessage)
     parent_tool_use_id: str | None = None
+    request_id: str | None = None
     error: str | None = None
     agent_id: str | None = None
     subagent_type: str | None = None
@@ -58,9 +65,10 @@ class User(Native, tag_field="type", tag="user"):
 
     def meta_of(self, call_id: Any) -> dict[str, Any]:
         """What `tool_result_meta` says of the result of this call."""
-        if not self.tool_result_meta:
-            return {}
-        return next((item for item in self.tool_result_meta if item.get("id") == call_id), {})
+        for item in self.tool_result_meta or ():
+            if item.get("id") == call_id:
+                return item
+        return {}
 
 
 class Result(Native, tag_field="type", tag="result"):
@@ -76,9 +84,9 @@ class Result(Native, tag_field="type", tag="result"):
     stop_reason: str | None = None
     terminal_reason: str | None = None
     total_cost_usd: int | float | None = None
-    usage: dict[str, Any] | None = None
-    modelUsage: dict[str, dict[str, Any]] | None = None
-    model_usage_since_last_result: dict[str, dict[str, Any]] | None = None
+    usage: Counted | None = None
+    modelUsage: CountedModels | None = None
+    model_usage_since_last_result: CountedModels | None = None
     permission_denials: list[dict[str, Any]] | None = None
     errors: list[str] | None = None
     error: Any = None
@@ -93,57 +101,57 @@ class Result(Native, tag_field="type", tag="result"):
 # --- partial messages --------------------------------------------------------------------------------------
 
 
-class MessageStart(Struct, tag_field="type", tag="message_start"):
+class MessageStart(Struct, gc=False, tag_field="type", tag="message_start"):
     message: ApiMessage = field(default_factory=ApiMessage)
 
 
-class BlockStart(Struct, tag_field="type", tag="content_block_start"):
+class BlockStart(Struct, gc=False, tag_field="type", tag="content_block_start"):
     index: int = 0
     content_block: Any = None
 
 
-class TextDelta(Struct, tag_field="type", tag="text_delta"):
+class TextDelta(Struct, gc=False, tag_field="type", tag="text_delta"):
     text: Ragged = ""
 
 
-class ThinkingDelta(Struct, tag_field="type", tag="thinking_delta"):
+class ThinkingDelta(Struct, gc=False, tag_field="type", tag="thinking_delta"):
     thinking: Ragged = ""
 
 
-class InputDelta(Struct, tag_field="type", tag="input_json_delta"):
+class InputDelta(Struct, gc=False, tag_field="type", tag="input_json_delta"):
     partial_json: Ragged = ""
 
 
-class SignatureDelta(Struct, tag_field="type", tag="signature_delta"):
+class SignatureDelta(Struct, gc=False, tag_field="type", tag="signature_delta"):
     pass
 
 
-class CitationsDelta(Struct, tag_field="type", tag="citations_delta"):
+class CitationsDelta(Struct, gc=False, tag_field="type", tag="citations_delta"):
     pass
 
 
-class BlockDelta(Struct, tag_field="type", tag="content_block_delta"):
+class BlockDelta(Struct, gc=False, tag_field="type", tag="content_block_delta"):
     index: int = 0
     delta: TextDelta | ThinkingDelta | InputDelta | SignatureDelta | CitationsDelta | Unknown | None = None
 
 
-class BlockStop(Struct, tag_field="type", tag="content_block_stop"):
+class BlockStop(Struct, gc=False, tag_field="type", tag="content_block_stop"):
     index: int = 0
 
 
-class MessageDelta(Struct, tag_field="type", tag="message_delta"):
-    usage: dict[str, Any] | None = None
+class MessageDelta(Struct, gc=False, tag_field="type", tag="message_delta"):
+    usage: Counted | None = None
 
 
-class MessageStop(Struct, tag_field="type", tag="message_stop"):
+class MessageStop(Struct, gc=False, tag_field="type", tag="message_stop"):
     pass
 
 
-class Ping(Struct, tag_field="type", tag="ping"):
+class Ping(Struct, gc=False, tag_field="type", tag="ping"):
     pass
 
 
-class ApiError(Struct, tag_field="type", tag="error"):
+class ApiError(Struct, gc=False, tag_field="type", tag="error"):
     error: dict[str, Any] = field(default_factory=dict)
 
 
@@ -169,6 +177,13 @@ class StreamEvent(Native, tag_field="type", tag="stream_event"):
 # --- the system --------------------------------------------------------------------------------------------
 
 
+Names = Annotated[Raw, shape(list[str] | None)]
+Objects = Annotated[Raw, shape(list[Plain] | None)]
+Things = Annotated[Raw, shape(list[Any] | None)]
+"""Lists that are the same in every session: left as they are, since most have been read before (see translate)."""
+NONE: Final = Raw(b"null")
+
+
 class Init(Native, tag_field="type", tag="system"):
     """The commonest of the system's messages, and the longest. So every message of the system is read as one first, and
     again as what its `subtype` says it is."""
@@ -176,17 +191,17 @@ class Init(Native, tag_field="type", tag="system"):
     type: ClassVar[str] = "system"
     subtype: str = ""
     cwd: str | None = None
-    tools: list[str] | None = None
-    mcp_servers: list[dict[str, Any]] | None = None
+    tools: Names = NONE
+    mcp_servers: Objects = NONE
     model: str | None = None
     permissionMode: str | None = None
-    slash_commands: list[str] | None = None
+    slash_commands: Names = NONE
     apiKeySource: str | None = None
     claude_code_version: str | None = None
     output_style: str | None = None
-    agents: list[Any] | None = None
-    skills: list[Any] | None = None
-    plugins: list[Any] | None = None
+    agents: Things = NONE
+    skills: Things = NONE
+    plugins: Things = NONE
     betas: list[str] | None = None
     capabilities: list[str] | None = None
     user_message_uuids: list[str] | None = None
@@ -358,7 +373,7 @@ class ControlRequest(Native, tag_field="type", tag="control_request"):
     request: dict[str, Any] = field(default_factory=dict)
 
 
-class ControlAnswer(Struct):
+class ControlAnswer(Struct, gc=False):
     subtype: str = ""
     request_id: str = ""
     response: Any = None

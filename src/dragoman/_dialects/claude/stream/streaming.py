@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
-from dragoman._dialects.claude.shared.usage import usage_of
+from dragoman._dialects.claude.shared.usage import Counts
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._dialects.claude.stream.translate import error_info
 from dragoman._model import events as ev
-from dragoman._model.usage import Usage
 from dragoman._wire import fields
 from dragoman._wire.jsontext import Unknown
 from dragoman._wire.ledger import Ledger
@@ -34,7 +34,8 @@ class Streaming:
         self.id: str | None = None
         """The id of the message that is, or was last, streamed."""
         self._model: str | None = None
-        self._usage: dict[str, Any] = {}
+        self._usage = Counts()
+        self._request_id: str | None = None
         self._open: int | None = None
         self._calls: dict[int, str] = {}
         self._blocks: dict[str, int] = {}
@@ -66,8 +67,8 @@ class Streaming:
     def _message_start(self, event: m.MessageStart, line: m.StreamEvent) -> None:
         message = event.message
         self.replaced_by(message.id)
-        self.id, self._model, self._usage = message.id, message.model, dict(message.usage or {})
-        self._open, self._calls = None, {}
+        self.id, self._model, self._usage = message.id, message.model, message.usage or Counts()
+        self._open, self._calls, self._request_id = None, {}, None
 
     def _block_start(self, event: m.BlockStart, line: m.StreamEvent) -> None:
         self._open = event.index
@@ -83,9 +84,11 @@ class Streaming:
         self._open = None
 
     def _message_delta(self, event: m.MessageDelta, line: m.StreamEvent) -> None:
-        self._usage.update({k: v for k, v in (event.usage or {}).items() if v is not None})
+        if event.usage is not None:
+            told = zip(astuple(event.usage), astuple(self._usage), strict=True)
+            self._usage = Counts(*(before if now is None else now for now, before in told))
         if self.id not in self._counted_ids:
-            self._say_usage(self.id, self._model, usage_of(self._usage), line.parent_tool_use_id)
+            self._say_usage(self.id, self._model, self._usage, self._request_id, line.parent_tool_use_id)
 
     def _message_stop(self, event: m.MessageStop, line: m.StreamEvent) -> None:
         if line.abandoned_blocks is not None:
@@ -109,23 +112,35 @@ class Streaming:
             _forget_one(self._blocks)
         return index
 
-    def count(self, message: m.ApiMessage, parent: str | None) -> None:
+    def count(
+        self, message: m.ApiMessage, counts: Counts, request_id: str | None, parent: str | None
+    ) -> None:
         """Put the usage of a message that is not streamed, without its output count, which is that of the
-        first token."""
-        id, usage, model = message.id, message.usage, message.model
-        if usage and id != self.id and id not in self._counted_ids and model != "<synthetic>":
-            self._say_usage(id, model, usage_of(usage, output=False), parent)
+        first token. Of one that is, only this line tells the request."""
+        id, model = message.id, message.model
+        if id == self.id:
+            self._request_id = request_id
+        elif id not in self._counted_ids and model != "<synthetic>":
+            self._say_usage(id, model, counts, request_id, parent, output=False)
 
     def _say_usage(
-        self, message_id: str | None, model: str | None, usage: Usage | None, parent: str | None
+        self,
+        message_id: str | None,
+        model: str | None,
+        counts: Counts,
+        request_id: str | None,
+        parent: str | None,
+        *,
+        output: bool = True,
     ) -> None:
+        usage = counts.usage(output=output)
         if message_id is not None and usage is not None:
             self._counted_ids[message_id] = None
             if len(self._counted_ids) > MESSAGES_KEPT:
                 _forget_one(self._counted_ids)
-            self._ledger.put(
-                ev.UsageUpdated(scope="call", usage=usage, model=model, message_id=message_id, parent=parent)
-            )
+            call = counts.call(message_id, usage, model, request_id)
+            call.parent = parent
+            self._ledger.put(call)
 
     # --- retries -----------------------------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, TypeVar
 
 from dragoman._dialects.claude.stream import messages as m
 from dragoman._model import events as ev
@@ -12,6 +13,7 @@ from dragoman._model.errors import ErrorKind
 from dragoman._model.events import Event
 from dragoman._wire import fields
 from dragoman._wire.content import blocks_of, text_and_blocks
+from dragoman._wire.jsontext import late
 
 # --- system messages ---------------------------------------------------------------------------------------
 
@@ -169,28 +171,52 @@ def agent_ready(answer: dict[str, Any]) -> ev.AgentReady:
 
 
 def session_facts(message: m.Init, known: dict[str, Any]) -> ev.SessionStarted:
-    """The facts in an init, in the words of what is `known` already where that says more: an init has names only."""
-    listed, get = list(_commands_named(tuple(message.slash_commands or ()))), known.get
-    return ev.SessionStarted(
+    """The facts in an init. It has names only: what is `known` already is told in the words that say more."""
+    key_source, style = message.apiKeySource, message.output_style
+    ext = {} if key_source is None else {"claude.apiKeySource": key_source}
+    if style is not None:
+        ext["claude.outputStyle"] = style
+    lists = _lists_in(message)
+    facts = ev.SessionStarted(  # fifteen fields: CPython makes a dict of more
         model=message.model,
         cwd=message.cwd,
-        tools=message.tools or [],
-        mcp_servers=_in_full(servers_of(message.mcp_servers or []), get("mcp_servers", [])),
+        tools=lists.tools.copy(),
+        mcp_servers=lists.servers.copy(),
         permission_mode=message.permissionMode,
-        commands=together(get("commands", []), listed),
-        models=get("models", []),
-        account=get("account", {}),
-        agents=_in_full(agents_of(message.agents or []), get("agents", []), _agent),
-        skills=_in_full(skills_of(message.skills or []), get("skills", []), _skill),
-        plugins=_in_full(plugins_of(message.plugins or []), get("plugins", [])),
+        commands=lists.commands.copy(),
+        agents=lists.agents.copy(),
+        skills=lists.skills.copy(),
+        plugins=lists.plugins.copy(),
         betas=message.betas or [],
-        output_style=message.output_style,
-        output_styles=get("output_styles", []),
-        api_key_source=message.apiKeySource,
-        capabilities=dict.fromkeys(message.capabilities or [], True),
+        output_style=style,
+        api_key_source=key_source,
+        capabilities=dict.fromkeys(message.capabilities or (), True),
         cli_version=message.claude_code_version,
-        ext=_ext(apiKeySource=message.apiKeySource, outputStyle=message.output_style),
+        ext=ext,
     )
+    if known:
+        _say_in_full(facts, known)
+    return facts
+
+
+def _say_in_full(facts: ev.SessionStarted, known: dict[str, Any]) -> None:
+    get = known.get
+    if commands := get("commands"):
+        facts.commands = together(commands, facts.commands)
+    if servers := get("mcp_servers"):
+        facts.mcp_servers = _in_full(facts.mcp_servers, servers)
+    if agents := get("agents"):
+        facts.agents = _in_full(facts.agents, agents, _agent)
+    if skills := get("skills"):
+        facts.skills = _in_full(facts.skills, skills, _skill)
+    if plugins := get("plugins"):
+        facts.plugins = _in_full(facts.plugins, plugins)
+    if models := get("models"):
+        facts.models = models
+    if account := get("account"):
+        facts.account = account
+    if styles := get("output_styles"):
+        facts.output_styles = styles
 
 
 _Named = TypeVar("_Named", ev.SlashCommand, ev.McpServer, ev.SubagentType, ev.Skill, ev.Plugin)
@@ -198,10 +224,13 @@ _Named = TypeVar("_Named", ev.SlashCommand, ev.McpServer, ev.SubagentType, ev.Sk
 
 def together(told: list[_Named], more: list[_Named]) -> list[_Named]:
     """What was told, and what else is named."""
-    if not told:
+    if not told or told == more:
         return more
-    names = {each.name for each in told}
+    names = set(map(_name_of, told))
     return told + [each for each in more if each.name not in names]
+
+
+_name_of: Final = attrgetter("name")
 
 
 def _in_full(
@@ -209,8 +238,6 @@ def _in_full(
 ) -> list[_Named]:
     """What is said, each thing as it is known if that says nothing else. `only_named` makes one of which nothing but
     the name is said."""
-    if not known:
-        return said
     if said == known:
         return known
     found = {each.name: each for each in known}
@@ -252,12 +279,14 @@ def agents_of(native: list[Any]) -> list[ev.SubagentType]:
     """Kinds of subagents: names in an init, objects in the answer to initialize."""
     return [
         _agent(item)
-        if type(item) is str
+        if isinstance(item, str)
         else ev.SubagentType(
-            name=item["name"], description=fields.text(item, "description"), model=fields.text(item, "model")
+            name=item["name"],
+            description=description if type(description := item.get("description")) is str else None,
+            model=model if type(model := item.get("model")) is str else None,
         )
         for item in native
-        if type(item) is str or fields.text(item, "name") is not None
+        if isinstance(item, str) or (isinstance(item, dict) and type(item.get("name")) is str)
     ]
 
 
@@ -280,12 +309,50 @@ def plugins_of(native: list[Any]) -> list[ev.Plugin]:
     ]
 
 
-# Every session of every run lists the same names: what is nothing but a name is made once.
+# Every session of every run lists the same: the lists are read once, and what is nothing but a name is made once.
+
+_KEPT: Final = 64
+"""So many inits' lists are kept, the last ones."""
+_LONGEST: Final = 1 << 16
+"""Bytes of an init's lists. Longer ones are read each time, so that what is kept stays small."""
 
 
-@lru_cache(maxsize=64)
-def _commands_named(names: tuple[str, ...]) -> tuple[ev.SlashCommand, ...]:
-    return tuple(ev.SlashCommand(name=name.removeprefix("/")) for name in names)
+class _Lists(NamedTuple):
+    """What an init lists. The values may be in many events, the lists are copied for each."""
+
+    tools: list[str]
+    servers: list[ev.McpServer]
+    commands: list[ev.SlashCommand]
+    agents: list[ev.SubagentType]
+    skills: list[ev.Skill]
+    plugins: list[ev.Plugin]
+
+
+def _lists_in(message: m.Init) -> _Lists:
+    texts = (
+        bytes(message.tools),
+        bytes(message.mcp_servers),
+        bytes(message.slash_commands),
+        bytes(message.agents),
+        bytes(message.skills),
+        bytes(message.plugins),
+    )
+    return _lists_kept(texts) if sum(map(len, texts)) <= _LONGEST else _lists_of(texts)
+
+
+def _lists_of(texts: tuple[bytes, bytes, bytes, bytes, bytes, bytes]) -> _Lists:
+    tools, servers, commands, agents, skills, plugins = texts
+    return _Lists(
+        late(tools, list[str] | None) or [],
+        servers_of(late(servers, list[m.Plain] | None) or []),
+        [ev.SlashCommand(name=name.removeprefix("/")) for name in late(commands, list[str] | None) or []],
+        agents_of(late(agents, list[Any] | None) or []),
+        skills_of(late(skills, list[Any] | None) or []),
+        plugins_of(late(plugins, list[Any] | None) or []),
+    )
+
+
+_lists_kept: Final = lru_cache(_KEPT)(_lists_of)
 
 
 @lru_cache(maxsize=4096)
@@ -397,14 +464,14 @@ def outcome_of(result: m.Result, *, blocked: bool, error: str | None = None) -> 
     return "limited" if error == "max_output_tokens" else "failed"
 
 
-def denials_of(result: m.Result) -> list[ev.Denial]:
+def denials_of(native: list[dict[str, Any]]) -> list[ev.Denial]:
     return [
         ev.Denial(
             tool_name=fields.text(item, "tool_name"),
             call_id=fields.text(item, "tool_use_id"),
             input=item.get("tool_input"),
         )
-        for item in result.permission_denials or []
+        for item in native
     ]
 
 

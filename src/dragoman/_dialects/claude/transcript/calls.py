@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from dragoman._dialects.claude.shared import results
-from dragoman._dialects.claude.shared.usage import usage_of
 from dragoman._dialects.claude.transcript import messages as m
 from dragoman._dialects.claude.transcript import translate
 from dragoman._dialects.claude.transcript.sidechains import Sidechains
 from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.events import Event
+from dragoman._model.usage import Usage
 from dragoman._wire import fields
 from dragoman._wire.content import text_of_content
 
@@ -20,11 +20,18 @@ _NOTIFIED: Final[dict[str, ev.ToolStatus]] = {"completed": "completed", "failed"
 
 
 class Calls:
-    """All calls of the run by id, because results do not repeat what was called."""
+    """All calls of the run by id, because results do not repeat what was called. `spent_by` tells what the subagent of a
+    call has used."""
 
-    def __init__(self, put: Callable[[Event], None], sidechains: Sidechains) -> None:
+    def __init__(
+        self,
+        put: Callable[[Event], None],
+        sidechains: Sidechains,
+        spent_by: Callable[[str], Usage | None],
+    ) -> None:
         self._put = put
         self._sidechains = sidechains
+        self._spent_by = spent_by
         self._calls: dict[str, ev.ToolStarted] = {}
         self._plan = results.TaskPlan()
 
@@ -113,7 +120,8 @@ class Calls:
                     agent_id=agent_id or fields.text(result, "agentId"),
                     status=ended.status,
                     summary=text_of_content(result.get("content")) or ended.output,
-                    usage=usage_of(result.get("usage")),
+                    # Its result has a `usage` too, which is that of its last call alone.
+                    usage=self._spent_by(ended.call_id),
                 )
             )
         self._put(ended)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from msgspec import Struct, field
 
 from dragoman._dialects.claude.shared import results
-from dragoman._dialects.claude.shared.usage import usage_of
+from dragoman._dialects.claude.shared.usage import counts_of
 from dragoman._dialects.claude.transcript import messages as m
 from dragoman._dialects.claude.transcript import translate
 from dragoman._dialects.claude.transcript.calls import Calls
@@ -15,6 +15,7 @@ from dragoman._dialects.claude.transcript.turns import SYNTHETIC, Turn
 from dragoman._model import events as ev
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit
+from dragoman._model.usage import Usage, since
 from dragoman._wire import fields
 from dragoman._wire.content import parts_of, text_of_content
 from dragoman._wire.machine import Machine
@@ -37,17 +38,18 @@ class ClaudeTranscript(Machine):
         self._aside = False
         """The line at hand is a subagent's."""
         self._seen: set[str] = set()
-        self._counted_ids: set[str] = set()
+        self._counted: dict[str, Usage] = {}
+        """The calls so far, with the greatest counts of each."""
         self._turns: dict[str | None, Turn] = {}
         self._subagents: dict[str, Subagent] = {}
         self._sidechains = Sidechains()
-        self._calls = Calls(self._put, self._sidechains)
+        self._calls = Calls(self._put, self._sidechains, self._spent_by)
         self._blocks: dict[str, int] = {}
         self._titles: dict[str | None, str] = {}
         self._summaries: dict[str, str] = {}
         self._modes: dict[str | None, str] = {}
-        self._costs: dict[str | None, tuple[float, int]] = {}
-        """Of each session: the total as last said, and how many turns began since."""
+        self._costs: dict[str | None, tuple[float, Usage, int]] = {}
+        """Of each session: the totals as last said, and how many turns began since."""
         self._handlers: dict[type[m.Line], Callable[[Any], None]] = {
             m.User: self._user,
             m.Assistant: self._assistant,
@@ -163,8 +165,8 @@ class ClaudeTranscript(Machine):
         session = self.ledger.current
         self._end_turn(session)
         self._turns[session] = Turn(prompt_id=prompt_id)
-        total, turns = self._costs.get(session, (0.0, 0))
-        self._costs[session] = total, turns + 1
+        cost, usage, turns = self._costs.get(session, (0.0, Usage(), 0))
+        self._costs[session] = cost, usage, turns + 1
         self._put(ev.TurnStarted(prompt=prompt, native_turn_id=prompt_id))
 
     def _end_turn(self, session: str | None) -> None:
@@ -268,7 +270,7 @@ class ClaudeTranscript(Machine):
         turn = self._subagents[self._sidechains.agent(entry)].work if self._aside else self._turn
         if turn is not None:
             turn.on_answer(entry, text)
-        self._usage(message, model, turn)
+        self._usage(entry, model, turn)
 
     def _block(self, entry: m.Assistant) -> int | None:
         """The block's index in its message: `apiBlockIndex` since 2.1.325, counted before."""
@@ -281,16 +283,28 @@ class ClaudeTranscript(Machine):
         self._blocks[message_id] = place + 1
         return place
 
-    def _usage(self, message: m.ApiMessage, model: str | None, turn: Turn | None) -> None:
-        """Put a message's usage once: every line of the message repeats it."""
-        usage = usage_of(message.usage)
-        if usage is None or model is None or message.id is None:
+    def _usage(self, entry: m.Assistant, model: str | None, turn: Turn | None) -> None:
+        """Put the usage of a call once, and again where it has grown: every line of the message repeats it, and before
+        2.1.325 the first ones had the count of the first token. Copies of a message, in a fork or in a subagent's file,
+        have its id."""
+        message = entry.message
+        counts, call = counts_of(message.usage), message.id or entry.requestId or entry.uuid
+        usage = counts.usage()
+        if usage is None or model is None or call is None:
             return
-        if message.id not in self._counted_ids:
-            self._counted_ids.add(message.id)
-            self._put(ev.UsageUpdated(scope="call", usage=usage, model=model, message_id=message.id))
-        if turn is not None:
-            turn.usage[message.id] = model, usage
+        known = self._counted.get(call)
+        if known is None or _grew(known, usage):
+            self._counted[call] = usage
+            said = counts.call(call, usage, model, entry.requestId)
+            said.agent_id, said.replay = entry.agentId, entry.forkedFrom is not None
+            self._put(said)
+        if turn is not None and entry.forkedFrom is None and (known is None or call in turn.usage):
+            turn.usage[call] = model, self._counted[call]
+
+    def _spent_by(self, call_id: str) -> Usage | None:
+        """What the subagent has used that this call started, if its lines were read."""
+        agents = self._subagents.values()
+        return next((agent.work.spent() for agent in agents if agent.call_id == call_id), None)
 
     # --- what is attached, and what the CLI says ---------------------------------------------------------
 
@@ -355,16 +369,21 @@ class ClaudeTranscript(Machine):
         self._facts(permission_mode=line.permissionMode)
 
     def _cost(self, line: m.CostState) -> None:
-        """The total is written when a process ends. Where it saw one turn, the rise is what that turn cost."""
-        self._put_all(translate.session_cost(line))
-        session = self.ledger.current
-        before, turns = self._costs.get(session, (0.0, 0))
+        """The totals are written when a process ends. Where it saw one turn, the rise is what was spent in it."""
+        told, session = translate.session_cost(line), self.ledger.current
+        self._put(told)
+        cost, usage, turns = self._costs.get(session, (0.0, Usage(), 0))
         if line.totalCostUSD is None:
             return
-        self._costs[session] = line.totalCostUSD, 0
+        spent = told.usage or Usage()
+        self._costs[session] = line.totalCostUSD, spent, 0
         turn = self._turn
-        if turn is not None and turns <= 1 and line.totalCostUSD >= before:
-            turn.cost_usd = (turn.cost_usd or 0.0) + line.totalCostUSD - before
+        if turn is not None and turns <= 1 and line.totalCostUSD >= cost:
+            turn.pay(line.totalCostUSD - cost, since(spent, usage))
+
+
+def _grew(before: Usage, now: Usage) -> bool:
+    return now != before and (now.output_tokens or 0) >= (before.output_tokens or 0)
 
 
 MACHINE = ClaudeTranscript

@@ -29,6 +29,8 @@ class Entry(Line):
     agentId: str | None = None
     cwd: str | None = None
     version: str | None = None
+    forkedFrom: Any = None
+    """Where the entry was copied from, in files that say so."""
 
 
 class ApiMessage(Struct, gc=False):
@@ -56,6 +58,7 @@ class User(Entry):
 
 class Assistant(Entry):
     message: ApiMessage = field(default_factory=ApiMessage)
+    requestId: str | None = None
     error: str | None = None
     isApiErrorMessage: bool | None = None
     apiErrorStatus: int | None = None

@@ -70,6 +70,7 @@ def assistant_block(block: Any, *, failed: bool = False) -> ev.Message:
 # --- tools -------------------------------------------------------------------------------------------------
 
 _REJECTED: Final = "User rejected tool use"
+_STOPPED: Final = "this call was stopped while running, not refused before it ran"
 _DENIALS: Final = (
     "Claude requested permissions to ",
     "Permission to use ",
@@ -106,7 +107,9 @@ def server_tool_ended(call_id: str, content: Any) -> ev.ToolEnded:
 
 
 def tool_status(is_error: bool, text: str, entry: m.User, structured: Any) -> ev.ToolStatus:
-    if fields.flag(structured, "interrupted"):
+    """What an interrupt stopped has the words and the kind of what a user refused; 2.1.325 corrects itself where the call
+    was at work."""
+    if fields.flag(structured, "interrupted") or (is_error and _STOPPED in text):
         return "cancelled"
     if not is_error:
         return "completed"
@@ -257,20 +260,19 @@ def _file(native: dict[str, Any]) -> ContentBlock:
 # --- costs -------------------------------------------------------------------------------------------------
 
 
-def session_cost(line: m.CostState) -> list[Event]:
+def session_cost(line: m.CostState) -> ev.UsageUpdated:
     """The event for a cost line: totals of the session so far, with subagents and the CLI's own requests."""
     usage: Usage | None = None
     for native in line.modelUsage.values():
         if isinstance(native, dict):
             usage = added(usage or Usage(), model_usage_of(native))
     model = next(iter(line.modelUsage)) if len(line.modelUsage) == 1 else None
-    return [ev.UsageUpdated(scope="session", usage=usage, model=model, cost_usd=line.totalCostUSD)]
+    return ev.UsageUpdated(scope="session", usage=usage, model=model, cost_usd=line.totalCostUSD)
 
 
 SIMPLE: Final[dict[type[m.Line], Callable[[Any], list[Event]]]] = {
     m.ApiFailure: retry,
     m.CompactBoundary: compaction,
-    m.CostState: session_cost,
     m.MicrocompactBoundary: microcompaction,
     m.Refusal: refusal,
     m.Silent: lambda line: [],

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from dragoman._dialects.claude.transcript.messages import Assistant
 from dragoman._model.events import Denial, ErrorInfo, TurnEnded, TurnOutcome
-from dragoman._model.usage import ModelUsage, Usage, added
+from dragoman._model.usage import Usage, added, summed
 
 SYNTHETIC: Final = "<synthetic>"
 """The model of messages that the CLI wrote itself."""
@@ -32,11 +32,13 @@ class Turn(Struct):
     answer: str | None = None
     """The message that `texts` are of."""
     usage: dict[str, tuple[str, Usage]] = field(default_factory=dict)
-    """Model and tokens by message id: every line of a message repeats them."""
+    """Model and tokens of each call: every line of its message repeats them."""
     denials: list[Denial] = field(default_factory=list)
     structured_output: Any = None
     duration_ms: float | None = None
     cost_usd: float | None = None
+    paid_for: Usage | None = None
+    """What `cost_usd` was paid for."""
     resume_at: str | None = None
     """The uuid of the model's last line: `--resume-session-at` takes it."""
     time: str | None = None
@@ -64,13 +66,21 @@ class Turn(Struct):
             self.error = ErrorInfo(message=text, code=line.error)
             self.came_to("refused" if stop == "refusal" else "failed", line.error)
 
+    def pay(self, cost: float, usage: Usage) -> None:
+        """Take in what the CLI spent while this turn was open, and for what."""
+        self.cost_usd = (self.cost_usd or 0.0) + cost
+        self.paid_for = added(self.paid_for, usage) if self.paid_for is not None else usage
+
+    def spent(self) -> Usage | None:
+        """The sum of its calls."""
+        return summed(self.usage.values())[0]
+
     def turn_ended(self) -> TurnEnded:
         unfinished = self.outcome in ("cancelled", "truncated")
-        total: Usage | None = None
-        models: dict[str, ModelUsage] = {}
-        for model, usage in self.usage.values():
-            total = added(total or Usage(), usage)
-            models[model] = added(models.get(model, ModelUsage()), _of_model(usage))
+        total, models = summed(self.usage.values())
+        # The CLI's cost has subagents, compactions and requests of its own in it, and lacks what was cut off: then it is
+        # no cost of these tokens.
+        paid = self.paid_for is not None and _same(total or Usage(), self.paid_for)
         return TurnEnded(
             outcome=self.outcome,
             reason=self.reason,
@@ -78,7 +88,7 @@ class Turn(Struct):
             error=self.error,
             usage=total,
             model_usage=models,
-            cost_usd=self.cost_usd,
+            cost_usd=self.cost_usd if paid else None,
             duration_ms=self.duration_ms,
             steps=len(self.usage) or None,
             denials=self.denials,
@@ -89,5 +99,6 @@ class Turn(Struct):
         )
 
 
-def _of_model(usage: Usage) -> ModelUsage:
-    return ModelUsage(**{name: getattr(usage, name) for name in usage.__struct_fields__})
+def _same(calls: Usage, paid: Usage) -> bool:
+    counts = [(usage.input_tokens or 0, usage.output_tokens or 0) for usage in (calls, paid)]
+    return counts[0] == counts[1]

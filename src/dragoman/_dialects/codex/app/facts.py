@@ -33,6 +33,8 @@ class Facts:
         facts = translate.session_facts(answer)
         facts.resumed = resumed and not self._ledger.facts(thread.session)
         thread.model = facts.model or thread.model
+        calls = thread.meter.calls
+        calls.service_tier = fields.text(answer, "serviceTier") or calls.service_tier
         if not thread.is_subagent:
             self._threads.put(thread, facts)
 
@@ -74,6 +76,7 @@ class Facts:
         settings = params.threadSettings or {}
         facts = translate.settings_facts(settings)
         thread.model = facts.model or thread.model
+        thread.meter.calls.service_tier = fields.text(settings, "serviceTier")
         self.know(thread, facts)
         mode = fields.text(settings.get("collaborationMode"), "mode")
         if mode is not None and mode != (thread.mode or "default"):
@@ -103,7 +106,10 @@ class Facts:
         in_turn = (
             params.turnId in thread.turn_ids if params.turnId is not None else thread.turn_id is not None
         )
+        thread.meter.calls.enter(params.turnId or thread.turn_id)
         for event in thread.meter.update(params.tokenUsage or {}, thread.model, in_turn=in_turn):
+            if thread.is_subagent:
+                event.agent_id = thread.id
             if not child or event.scope == "call":
                 thread.put(event)
 

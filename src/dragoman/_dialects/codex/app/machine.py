@@ -125,7 +125,7 @@ class CodexApp(Machine):
         return self._peer.receive(line)
 
     def on_out(self, line: bytes) -> None:
-        """Notifications have a road of their own: they are nearly all there is."""
+        """Notifications and requests have a road of their own: they are nearly all there is."""
         if self._threads.main is not None:
             self.ledger.current = self._threads.main
         try:
@@ -134,8 +134,10 @@ class CodexApp(Machine):
             note = None
         if note is not None and note.id is None:
             self._hear(note.method, note.params, note.emittedAtMs)
+        elif note is not None and not jsonrpc.may_be_deep(line):
+            self._on_request(jsonrpc.Request(note.id, note.method, note.params))
         elif line.startswith(b"{"):
-            for message in self.read(line):
+            for message in self._peer.receive(line):
                 if type(message) is jsonrpc.Response:
                     self._on_answer(message)
                 else:
@@ -206,7 +208,10 @@ class CodexApp(Machine):
             thread = self._enter(id)
             last, total = v.usage_of(info.get("last_token_usage")), v.usage_of(info.get("total_token_usage"))
             window = fields.integer(info, "model_context_window")
-            for event in thread.meter.count(total, last, window, in_turn=thread.turn_id is not None):
+            thread.meter.calls.enter(thread.turn_id)
+            for event in thread.meter.count(
+                total, last, window, thread.model, in_turn=thread.turn_id is not None
+            ):
                 self._threads.put(thread, event)
 
     def _thread(self, params: m.Params) -> Thread | None:
@@ -347,8 +352,9 @@ class CodexApp(Machine):
         further, self._threads.main = self._threads.main is not None, self._threads.main or id
         thread.as_configured = response.id == OPEN or (commanded and method != "thread/fork")
         self._facts.begin_session(thread, result, resumed=method == "thread/resume")
-        for event in speech.history(m.turns(native.get("turns"))):
-            self._threads.put(thread, event)
+        if native.get("turns"):
+            for event in speech.history(m.turns(native["turns"])):
+                self._threads.put(thread, event)
         if (further or commanded) and response.method is not None:
             command = _command_of(method, {})
             self.ledger.put(

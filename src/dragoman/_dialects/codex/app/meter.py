@@ -7,7 +7,9 @@ baseline, or after a revert, which sets the count back without a word, the last 
 
 from typing import Any
 
-from dragoman._dialects.codex.app.translate import usage_of
+from dragoman._dialects.codex.app.translate import COUNTS
+from dragoman._dialects.codex.shared.calls import Calls
+from dragoman._dialects.codex.shared.values import usage_of
 from dragoman._model import events as ev
 from dragoman._model.usage import Usage, added, since
 
@@ -21,11 +23,12 @@ class Meter:
         self.context: int | None = None
         """Tokens that the context holds."""
         self.window: int | None = None
+        self.calls = Calls()
         self._turn: Usage | None = None
 
     def update(self, native: dict[str, Any], model: str | None, *, in_turn: bool) -> list[ev.UsageUpdated]:
         """The events for a `tokenUsage`."""
-        total, last = usage_of(native.get("total")), usage_of(native.get("last"))
+        total, last = usage_of(native.get("total"), COUNTS), usage_of(native.get("last"), COUNTS)
         window = native.get("modelContextWindow")
         return self.count(total, last, window if type(window) is int else None, model, in_turn=in_turn)
 
@@ -50,19 +53,16 @@ class Meter:
         session = ev.UsageUpdated(
             scope="session", usage=total, context_used=context, context_window=window, model=model
         )
-        if not in_turn or total == before:  # said again unchanged, it is no call
+        if not in_turn:
+            self.calls.begin_at(total)
             return [session]
-        used = last if last is not None else total
-        if before is not None:
-            used = since(total, before)
+        self.calls.model = model
+        call = self.calls.count(total, last)
+        if call is None or call.usage is None:
+            return [session]
+        used = since(total, before) if before is not None else call.usage
         self._turn = added(self._turn, used) if self._turn is not None else used
-        call = ev.UsageUpdated(
-            scope="call",
-            usage=last if last is not None else used,
-            context_used=context,
-            context_window=window,
-            model=model,
-        )
+        call.context_used, call.context_window = context, window
         return [call, session]
 
     def turn_over(self) -> Usage | None:
@@ -72,3 +72,4 @@ class Meter:
 
     def forget_total(self) -> None:
         self.total = None
+        self.calls.begin_at(None)

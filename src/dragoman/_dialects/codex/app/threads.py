@@ -191,7 +191,7 @@ class Threads:
                 agent_id=child.id,
                 status=status,
                 summary=summary,
-                usage=child.meter.total,
+                usage=child.meter.calls.spent,
                 session=child.session,
             )
             self._ledger.put(event)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Final
 
 from dragoman._dialects.codex.app import items as i
@@ -12,7 +11,6 @@ from dragoman._dialects.codex.shared import values as v
 from dragoman._model import events as ev
 from dragoman._model.events import Event
 from dragoman._model.sessions import SessionInfo
-from dragoman._model.usage import Usage
 from dragoman._wire import fields
 
 
@@ -343,7 +341,7 @@ def outcome_of(turn: i.Turn) -> ev.TurnOutcome:
     return "truncated"
 
 
-_COUNTS: Final = (
+COUNTS: Final = (
     "inputTokens",
     "cachedInputTokens",
     "cacheWriteInputTokens",
@@ -352,6 +350,3 @@ _COUNTS: Final = (
     "totalTokens",
 )
 """What app-server calls the counts, in the order of Usage."""
-
-usage_of: Final[Callable[[Any], Usage | None]] = partial(v.usage_of, names=_COUNTS)
-"""The counts in a usage object; None if it has none."""

@@ -51,6 +51,7 @@ class CodexExec(Machine):
         self._forks = "fork" in words
         if self._wanted_thread is not None:  # what the thread had used before is not said
             self._core.turns = Turns(self.ledger)
+        self._core.turns.calls.model = fields.text(launch.config, "model")
         self._prompt = fields.text(launch.config, "prompt")
         self._has_schema = fields.value(launch.config, "output_schema") is not None
 
@@ -61,19 +62,17 @@ class CodexExec(Machine):
         """A line of a known type is decoded at once and goes to its handler; what is blank, strange or no JSON, the general
         way."""
         try:
-            message: Any = m.decode(line)
+            message = m.decode(line)
         except REFUSED:
-            message = None
-        if message is None or message.method:
-            message = m.read(line)
-        handler = self._HANDLERS.get(type(message))
-        if handler is None:
             super().on_out(line)
             return
-        handler(self, message)
-        ledger = self.ledger
-        if not ledger.frame_named and ledger.native_type is None:
-            ledger.native_type = m.name_of(message)
+        if message.method:
+            super().on_out(line)
+        else:
+            self._HANDLERS[type(message)](self, message)
+
+    def name_of(self, line: bytes) -> str | None:
+        return m.name_of(m.read(line))
 
     def on_message(self, message: m.Message) -> None:
         self._HANDLERS[type(message)](self, message)

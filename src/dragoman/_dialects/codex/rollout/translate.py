@@ -1,6 +1,7 @@
 """What single lines and items mean, where no memory is needed: stateless and total."""
 
 import json
+import re
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -51,6 +52,34 @@ def context(turn: Native) -> ev.SessionStarted:
 
 def is_subagent(meta: Native) -> bool:
     return fields.text(meta, "parent_thread_id") is not None or "subagent" in fields.mapping(meta, "source")
+
+
+def ancestors(meta: Native) -> set[str]:
+    """The threads that one comes of, by its session_meta: the one it was forked from, the one that spawned it."""
+    spawn = fields.mapping(fields.mapping(fields.mapping(meta, "source"), "subagent"), "thread_spawn")
+    named = (
+        fields.text(meta, "forked_from_id"),
+        fields.text(meta, "parent_thread_id"),
+        fields.text(spawn, "parent_thread_id"),
+    )
+    return {thread for thread in named if thread is not None}
+
+
+def begins_turn(line: Line) -> bool:
+    """Whether a line says which turn those after it are of."""
+    if line.type == "event_msg":
+        return fields.text(line.payload, "type") in ("task_started", "turn_started")
+    return line.type == "turn_context"
+
+
+_DATED: Final = re.compile(r"([0-9a-f]{8}-[0-9a-f]{4})-7[0-9a-f]{3}-")
+"""A UUID of version 7: its first 48 bits are the time at which it was made."""
+
+
+def is_older(turn: str | None, thread: str | None) -> bool:
+    """Whether a turn began before its thread, as its id and the thread's tell: then it is another thread's."""
+    began, made = _DATED.match(turn or ""), _DATED.match(thread or "")
+    return began is not None and made is not None and began[1] < made[1]
 
 
 # --- messages ----------------------------------------------------------------------------------------------

@@ -133,12 +133,18 @@ class CoreEvents(ToolEvents):
     # --- counts and settings -----------------------------------------------------------------------------
 
     def _token_count(self, message: Native) -> None:
-        info = fields.mapping(message, "info")
+        info, turns = fields.mapping(message, "info"), self.turns
         total = v.usage_of(info.get("total_token_usage") or message)
         last = v.usage_of(info.get("last_token_usage"))
         if total is not None:
-            self.turns.count(total, last)
-            self._ledger.put(
+            turns.count(total, last)
+            call = turns.calls.count(total, last)
+            if call is not None:
+                turns.call(call)
+        if turns.calls.copied:
+            return
+        if total is not None:
+            turns.of_session(
                 ev.UsageUpdated(
                     scope="session",
                     usage=total,
@@ -148,7 +154,7 @@ class CoreEvents(ToolEvents):
             )
         limit = v.rate_limit_of(message.get("rate_limits"))
         if limit is not None:
-            self._ledger.put(limit)
+            turns.of_session(limit)
 
     def _session_configured(self, message: Native) -> None:
         session = fields.text(message, "thread_id", "session_id")
@@ -158,8 +164,10 @@ class CoreEvents(ToolEvents):
 
     def _settings(self, message: Native) -> None:
         settings = fields.mapping(message, "thread_settings")
-        mode = fields.mapping(settings, "collaboration_mode")
-        self._ledger.put(
+        mode, calls = fields.mapping(settings, "collaboration_mode"), self.turns.calls
+        calls.model = fields.text(settings, "model") or calls.model
+        calls.service_tier = fields.text(settings, "service_tier")
+        self.turns.of_session(
             ev.SessionStarted(
                 model=fields.text(settings, "model"),
                 effort=fields.text(settings, "effort")
@@ -171,7 +179,7 @@ class CoreEvents(ToolEvents):
         )
 
     def _renamed(self, message: Native) -> None:
-        self._ledger.put(ev.SessionUpdated(title=fields.text(message, "thread_name")))
+        self.turns.of_session(ev.SessionUpdated(title=fields.text(message, "thread_name")))
 
     # --- requests ----------------------------------------------------------------------------------------
 

@@ -6,16 +6,19 @@ started it as its parent.
 """
 
 from dragoman._dialects.codex.shared.agents import Agents
+from dragoman._dialects.codex.shared.calls import Calls
 from dragoman._model import events as ev
 from dragoman._model.events import Event
-from dragoman._model.usage import Usage, since
+from dragoman._model.usage import Usage, of_model, since
 from dragoman._wire.ledger import Ledger
 
 
 class Turns:
-    """The turns of one thread. `before`: its usage when the first turn began; None if that is not known."""
+    """The turns of one thread, and its calls of the model. `before`: its usage when the first turn began; None if that is
+    not known."""
 
-    def __init__(self, ledger: Ledger, *, before: Usage | None = None) -> None:
+    def __init__(self, ledger: Ledger, *, before: Usage | None = None, calls: Calls | None = None) -> None:
+        self.calls = calls or Calls()
         self._ledger = ledger
         self._expected: ev.TurnStarted | None = None
         self._marked = False
@@ -44,6 +47,7 @@ class Turns:
         self._marked = True
         self._has_prompt = prompt is not None
         self._turn_id = turn_id
+        self.calls.enter(turn_id)
         self._ledger.put(ev.TurnStarted(native_turn_id=turn_id, prompt=prompt))
 
     def expect(self, turn_id: str | None) -> None:
@@ -52,6 +56,7 @@ class Turns:
         if self.open and turn_id is not None and turn_id != self._turn_id:
             self.finish()
         self._marked = True
+        self.calls.enter(turn_id)
         if not self.open:
             self._expected = ev.TurnStarted(native_turn_id=turn_id)
             self._turn_id = turn_id
@@ -89,6 +94,10 @@ class Turns:
         exec_sigint_in_command)."""
         self._ledger.put(event)
 
+    def of_session(self, event: Event) -> None:
+        """Put what is said of the thread as a whole."""
+        self._ledger.put(event)
+
     # --- what it says and uses ---------------------------------------------------------------------------
 
     def keep_answer(self, text: str) -> None:
@@ -103,6 +112,10 @@ class Turns:
             self._before = since(total, last)
         self._total = total
 
+    def call(self, event: ev.UsageUpdated) -> None:
+        """Put a call of the model: one of the open turn, if there is one."""
+        (self.put if self.open else self.late)(event)
+
     def count_turn(self, usage: Usage) -> None:
         """Take in the turn's usage so far, where Codex has it."""
         self._own = usage
@@ -110,6 +123,7 @@ class Turns:
     def rebase(self) -> None:
         """Forget the baseline: turns were taken back, and the next total does not go on from the last."""
         self._before = self._total = None
+        self.calls.begin_at(None)
 
     def usage(self) -> Usage | None:
         if self._own is not None:
@@ -124,7 +138,9 @@ class Turns:
         self.go_on()
         if ended.text is None and ended.outcome == "completed":
             ended.text = self.text
-        ended.usage = self.usage()
+        ended.usage, model = self.usage(), self.calls.model
+        if ended.usage is not None and model is not None:
+            ended.model_usage = {model: of_model(ended.usage)}
         ended.resume_at = self._turn_id
         self._ledger.put(ended)
         self._reset()
@@ -151,7 +167,7 @@ class Aside(Turns):
     parent."""
 
     def __init__(self, ledger: Ledger, agents: Agents, agent_id: str) -> None:
-        super().__init__(ledger)
+        super().__init__(ledger, calls=Calls(agent_id, agent_id=agent_id))
         self._agents = agents
         self._agent_id = agent_id
         self._working = False
@@ -165,6 +181,7 @@ class Aside(Turns):
 
     def expect(self, turn_id: str | None) -> None:
         self._working = True
+        self.calls.enter(turn_id)
 
     def prompt(self, message: ev.Message) -> None:
         self._has_prompt = True
@@ -181,9 +198,12 @@ class Aside(Turns):
         event.parent = self._agents.call_of(self._agent_id)
         self._ledger.put(event)
 
+    def of_session(self, event: Event) -> None:
+        """Nobody's: a subagent's thread is no session here."""
+
     def end(self, ended: ev.TurnEnded) -> None:
         summary = ended.text if ended.text is not None else self.text
-        self._agents.end_agent(self._agent_id, ended.outcome, summary, self.usage())
+        self._agents.end_agent(self._agent_id, ended.outcome, summary, self.calls.spent)
         self._working = False
         self._reset()
 

@@ -7,14 +7,16 @@ from msgspec import Struct
 
 from dragoman._dialects.gemini.chat import messages as m
 from dragoman._dialects.gemini.chat import translate
-from dragoman._dialects.gemini.chat.turns import Turn
+from dragoman._dialects.gemini.shared.content import blocks_of, parts_of, text_of
 from dragoman._dialects.gemini.shared.tools import PLAN_TOOLS, SUBAGENT_TOOL, plan_entries, subagent_started
 from dragoman._model import events as ev
 from dragoman._model import toolnames
 from dragoman._model.events import Event
 from dragoman._model.frames import Exit
+from dragoman._model.usage import Usage, summed
 from dragoman._wire.jsontext import Invalid
 from dragoman._wire.machine import Machine
+from dragoman._wire.turns import Turn
 
 
 class Known(Struct):
@@ -39,6 +41,8 @@ class GeminiChat(Machine):
         self._turn: Turn | None = None
         self._subagent: str | None = None
         """Whose file this is, if it is a subagent's."""
+        self._spent: dict[str, tuple[str | None, Usage]] = {}
+        """Model and tokens of each message of that subagent."""
         self._parent: str | None = None
         self._callers: dict[str, str] = {}
         """Calls by the subagent that they started."""
@@ -74,7 +78,7 @@ class GeminiChat(Machine):
         if self._document is not None:
             self.take(m.READER.read(b"\n".join(self._document)))
         if self._subagent is not None:
-            self._put(ev.SubagentEnded(call_id=self._parent, agent_id=self._subagent, synthesized=True))
+            self._end_subagent(synthesized=True)
         self._parent = None
         self._end_turn()
 
@@ -87,7 +91,9 @@ class GeminiChat(Machine):
     def _head(self, head: m.Head) -> None:
         """Take in a header line. A file may have several: every process that goes on with it writes one."""
         self.ledger.agent_time = head.startTime
-        self._subagent = head.sessionId if head.kind == "subagent" else None
+        subagent = head.sessionId if head.kind == "subagent" else None
+        if subagent != self._subagent:
+            self._subagent, self._spent = subagent, {}
         self._parent = self._callers.get(self._subagent) if self._subagent is not None else None
         if self._subagent is None:
             self._name_session(head.sessionId)
@@ -118,14 +124,15 @@ class GeminiChat(Machine):
         if summary is None:
             return
         if self._subagent is not None:
-            self._put(
-                ev.SubagentEnded(
-                    call_id=self._parent, agent_id=self._subagent, status="completed", summary=summary
-                )
-            )
+            self._end_subagent(status="completed", summary=summary)
         elif summary != self._title:
             self._title = summary
             self.ledger.put(ev.SessionUpdated(title=summary))
+
+    def _end_subagent(self, **said: Any) -> None:
+        """Put the end of the subagent whose file this is, with the sum of its calls."""
+        usage, _ = summed(self._spent.values())
+        self._put(ev.SubagentEnded(call_id=self._parent, agent_id=self._subagent, usage=usage, **said))
 
     def _rewind(self, rewind: m.Rewind) -> None:
         """Take in that the user took back a message and all behind it."""
@@ -150,11 +157,11 @@ class GeminiChat(Machine):
             self._turn.time = entry.timestamp or self._turn.time
 
     def _user(self, entry: m.Entry, replay: bool) -> None:
-        known, text = self._knowledge(entry), translate.text_of(entry.content)
-        answers = [part.value for part in translate.parts_of(entry.content) if part.kind == "answer"]
+        known, text = self._knowledge(entry), text_of(entry.content)
+        answers = [part.value for part in parts_of(entry.content) if part.kind == "answer"]
         for answer in answers:
             self._end_from_answer(translate.tool_ended_by_answer(answer, replay=replay))
-        blocks = translate.blocks_of(entry.content)
+        blocks = blocks_of(entry.content)
         if answers or hash(text) == known.text or not (text or blocks):
             return  # what stands beside an answer (an image) is a part of it
         known.text = hash(text)
@@ -167,7 +174,7 @@ class GeminiChat(Machine):
         elif self._subagent is None and not replay:
             self._end_turn()
             self._turn = Turn()
-            shown = translate.text_of(entry.displayContent) or text
+            shown = text_of(entry.displayContent) or text
             self.ledger.put(ev.TurnStarted(prompt=shown, native_turn_id=entry.id or None))
         self._put(message)
 
@@ -184,13 +191,13 @@ class GeminiChat(Machine):
 
     def _gemini(self, entry: m.Entry, replay: bool) -> None:
         known = self._knowledge(entry)
-        parts = list(translate.parts_of(entry.content))
+        parts = list(parts_of(entry.content))
         thoughts = [translate.thought_text(thought) for thought in entry.thoughts or ()]
         thoughts += [part.value for part in parts if part.kind == "thought"]
         for index, thought in enumerate(thoughts[known.thoughts :], known.thoughts + 1):
             self._say("thinking", thought, index, entry, replay)
         known.thoughts = max(known.thoughts, len(thoughts))
-        text = translate.text_of(entry.content)
+        text = text_of(entry.content)
         if text and hash(text) != known.text:
             known.text = hash(text)
             self._say("text", text, 0, entry, replay)
@@ -202,7 +209,7 @@ class GeminiChat(Machine):
             self.ledger.put(ev.SessionStarted(model=entry.model))
         if entry.tokens is not None and entry.tokens != known.tokens:
             known.tokens = entry.tokens
-            self._count_tokens(entry, entry.tokens)
+            self._count_tokens(entry, entry.tokens, replay)
         for part in parts:
             if part.kind == "call":
                 self._on_tool_call(translate.call_of(part.value), known, entry, replay)
@@ -235,17 +242,29 @@ class GeminiChat(Machine):
         else:
             turn.came_to("truncated")
 
-    def _count_tokens(self, entry: m.Entry, tokens: m.Tokens) -> None:
+    def _count_tokens(self, entry: m.Entry, tokens: m.Tokens, replay: bool) -> None:
         usage = translate.usage_of(tokens)
-        self._put(ev.UsageUpdated(scope="call", usage=usage, model=entry.model, message_id=entry.id))
-        if self._turn is not None and self._subagent is None:
+        self._put(
+            ev.UsageUpdated(
+                scope="call",
+                usage=usage,
+                model=entry.model,
+                message_id=entry.id,
+                call=entry.id or None,
+                agent_id=self._subagent,
+                replay=replay,
+            )
+        )
+        if self._subagent is not None:
+            self._spent[entry.id] = (entry.model, usage)
+        elif self._turn is not None and not replay:
             self._turn.usage[entry.id] = (entry.model, usage)
 
     def _notice(self, entry: m.Entry, severity: Any) -> None:
-        self._put(ev.Notice(severity=severity, message=translate.text_of(entry.content)))
+        self._put(ev.Notice(severity=severity, message=text_of(entry.content)))
 
     def _on_error(self, entry: m.Entry) -> None:
-        text = translate.text_of(entry.content)
+        text = text_of(entry.content)
         self._put(ev.Error(message=text))
         if self._turn is not None:
             self._turn.came_to("failed", error=ev.ErrorInfo(message=text))

@@ -14,7 +14,8 @@ class Thought(Struct):
 
 
 class Tokens(Struct):
-    """Of one request. `input` includes `cached`; `output` does not include `thoughts`."""
+    """Of one request. `input` includes `cached`, but not `tool`: what tools of the API put into the prompt. `output` does
+    not include `thoughts`."""
 
     input: int | None = None
     output: int | None = None

@@ -1,63 +1,16 @@
 """What single entries mean, where no memory is needed: stateless and total."""
 
 import re
-from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from dragoman._dialects.gemini.chat import messages as m
+from dragoman._dialects.gemini.shared.content import blocks_of, is_answer, shown_change, text_of
 from dragoman._model import events as ev
-from dragoman._model import patches
-from dragoman._model.content import AudioBlock, ContentBlock, ImageBlock, ResourceBlock, UnknownBlock
 from dragoman._model.usage import Usage
 from dragoman._wire import fields
 from dragoman._wire.content import parts_of as native_parts
 
 # --- content -----------------------------------------------------------------------------------------------
-
-
-class Part(NamedTuple):
-    """A piece of an entry's content."""
-
-    kind: str
-    """text, thought, call, answer or block."""
-    value: Any
-
-
-def parts_of(content: Any) -> Iterator[Part]:
-    """The parts of content: of a text, one part, or a list of both."""
-    for item in native_parts(content):
-        if isinstance(item, str):
-            yield Part("text", item)
-        elif not isinstance(item, dict):
-            continue
-        elif isinstance(text := item.get("text"), str):
-            yield Part("thought" if fields.flag(item, "thought") else "text", text)
-        elif isinstance(call := item.get("functionCall"), dict):
-            yield Part("call", call)
-        elif isinstance(answer := item.get("functionResponse"), dict):
-            yield Part("answer", answer)
-        else:
-            yield Part("block", _block(item))
-
-
-def _block(item: dict[str, Any]) -> ContentBlock:
-    data, file = item.get("inlineData"), item.get("fileData")
-    if isinstance(data, dict):
-        mime = fields.text(data, "mimeType")
-        kind = AudioBlock if (mime or "").startswith("audio/") else ImageBlock
-        return kind(mime_type=mime, data=fields.text(data, "data"))
-    if (uri := fields.text(file, "fileUri")) is not None:
-        return ResourceBlock(uri=uri, mime_type=fields.text(file, "mimeType"))
-    return UnknownBlock(native=item)
-
-
-def text_of(content: Any) -> str:
-    return "".join(part.value for part in parts_of(content) if part.kind == "text")
-
-
-def blocks_of(content: Any) -> list[ContentBlock]:
-    """The blocks of content that are no text."""
-    return [part.value for part in parts_of(content) if part.kind == "block"]
 
 
 def thought_text(thought: m.Thought) -> str:
@@ -94,6 +47,8 @@ _STATUS: Final[dict[str | None, ev.ToolStatus]] = {
     "cancelled": "cancelled",
 }
 """By a call's status; one with another (scheduled, executing, awaiting_approval) has not ended."""
+_DENIED: Final = ("Tool execution denied by policy", "Tool execution blocked:")
+"""Errors of calls that a policy or a hook denied (captures plan_mode, hook_beforetool_deny); files have no code for it."""
 
 _WRAPPED: Final = re.compile(r"<untrusted_context>\n(.*?)\n</untrusted_context>", re.DOTALL)
 _SHELL: Final = re.compile(
@@ -112,6 +67,8 @@ def tool_ended(call: m.ToolCall) -> ev.ToolEnded | None:
     if status is None:
         return None
     answer, error = _answer(call.result)
+    if status == "failed" and (error or "").startswith(_DENIED):
+        status = "declined"
     output, exit_code = _unwrapped(call.name, answer) if answer is not None else (error, None)
     display = call.resultDisplay
     return ev.ToolEnded(
@@ -119,7 +76,7 @@ def tool_ended(call: m.ToolCall) -> ev.ToolEnded | None:
         status=status,
         output=output,
         structured=display if isinstance(display, dict) and "fileDiff" not in display else None,
-        content=blocks_of([part for part in native_parts(call.result) if not _is_answer(part)]),
+        content=blocks_of([part for part in native_parts(call.result) if not is_answer(part)]),
         error=None if status == "completed" else ev.ErrorInfo(message=error or output or "unknown error"),
         exit_code=exit_code,
     )
@@ -152,7 +109,7 @@ def tool_ended_by_answer(answer: dict[str, Any], *, replay: bool) -> ev.ToolEnde
 def _answer(result: Any) -> tuple[str | None, str | None]:
     """`output` and `error` of the functionResponse in a result."""
     for part in native_parts(result):
-        response = part["functionResponse"].get("response") if _is_answer(part) else None
+        response = part["functionResponse"].get("response") if is_answer(part) else None
         if isinstance(response, dict):
             return fields.text(response, "output"), fields.text(response, "error")
     return None, None
@@ -172,22 +129,7 @@ def _unwrapped(tool: str, answer: str) -> tuple[str, int | None]:
 
 def change_of(call: m.ToolCall) -> ev.FileChanged | None:
     """The file change of an edit, from the diff in `resultDisplay`; None if it has none."""
-    diff = call.resultDisplay
-    path = fields.text(diff, "filePath") or fields.text(diff, "fileName")
-    if not isinstance(diff, dict) or "fileDiff" not in diff or path is None:
-        return None
-    before, after = fields.text(diff, "originalContent"), fields.text(diff, "newContent")
-    created = fields.flag(diff, "isNewFile") or before is None
-    before = None if created else before
-    return ev.FileChanged(
-        path=path,
-        change="created" if created else "modified",
-        diff=patches.between(path, before, after) if after is not None else fields.text(diff, "fileDiff"),
-        before=before,
-        after=after,
-        call_id=call.id,
-        phase="applied" if call.status == "success" else "failed",
-    )
+    return shown_change(call.resultDisplay, call.id, applied=call.status == "success")
 
 
 # --- usage -------------------------------------------------------------------------------------------------
@@ -196,16 +138,9 @@ def change_of(call: m.ToolCall) -> ev.FileChanged | None:
 def usage_of(tokens: m.Tokens) -> Usage:
     known = tokens.output is not None or tokens.thoughts is not None
     return Usage(
-        input_tokens=tokens.input,
+        input_tokens=tokens.input + (tokens.tool or 0) if tokens.input is not None else None,
         cache_read_tokens=tokens.cached,
         output_tokens=(tokens.output or 0) + (tokens.thoughts or 0) if known else None,
         reasoning_tokens=tokens.thoughts,
         total_tokens=tokens.total,
     )
-
-
-# -----------------------------------------------------------------------------------------------------------
-
-
-def _is_answer(part: Any) -> bool:
-    return isinstance(part, dict) and isinstance(part.get("functionResponse"), dict)

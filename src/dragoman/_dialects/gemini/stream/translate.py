@@ -195,8 +195,8 @@ def _http_code(message: str) -> str | None:
 
 
 def usage_of(stats: dict[str, Any] | None) -> Usage | None:
-    """The counts in `stats`. Input includes cached tokens. Thoughts have no field today, they are in the
-    total alone."""
+    """The counts in `stats`. Input includes cached tokens. Thoughts are counted beside the output, by
+    0.61.0 in the total alone (capture text)."""
     return _count(stats, Usage()) if stats else None
 
 
@@ -211,9 +211,8 @@ def _count(native: dict[str, Any], usage: Any) -> Any:
     usage.output_tokens = fields.integer(native, "output_tokens")
     usage.reasoning_tokens = fields.integer(native, "thought_tokens")
     usage.total_tokens = fields.integer(native, "total_tokens")
-    counts = (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens)
-    if None not in counts and sum(counts) <= (usage.total_tokens or 0):  # thoughts are counted beside
-        usage.output_tokens += usage.reasoning_tokens
+    if None not in (usage.input_tokens, usage.output_tokens, usage.total_tokens):
+        usage.output_tokens = max(usage.output_tokens, usage.total_tokens - usage.input_tokens)
     return usage
 
 

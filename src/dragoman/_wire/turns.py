@@ -1,9 +1,9 @@
-"""What a turn came to. The file does not say how a turn ended; what its last lines were tells it."""
+"""What a turn came to, for session files that do not say how a turn ended: what its last lines were tells it."""
 
 from msgspec import Struct, field
 
-from dragoman._model.events import ErrorInfo, TurnEnded, TurnOutcome
-from dragoman._model.usage import ModelUsage, Usage, added
+from dragoman._model.events import Denial, ErrorInfo, TurnEnded, TurnOutcome
+from dragoman._model.usage import Usage, summed
 
 
 class Turn(Struct):
@@ -13,20 +13,15 @@ class Turn(Struct):
     text: str | None = None
     error: ErrorInfo | None = None
     usage: dict[str, tuple[str | None, Usage]] = field(default_factory=dict)
-    """Model and tokens by message: a message that grows is written again."""
+    """Model and tokens by call: one that grows is written again."""
+    denials: list[Denial] = field(default_factory=list)
     time: str | None = None
 
     def came_to(self, outcome: TurnOutcome, text: str | None = None, error: ErrorInfo | None = None) -> None:
         self.outcome, self.text, self.error = outcome, text, error
 
     def turn_ended(self) -> TurnEnded:
-        total: Usage | None = None
-        models: dict[str, ModelUsage] = {}
-        for model, usage in self.usage.values():
-            total = added(total or Usage(), usage)
-            if model is not None:
-                counts = {name: getattr(usage, name) for name in usage.__struct_fields__}
-                models[model] = added(models.get(model, ModelUsage()), ModelUsage(**counts))
+        total, models = summed(self.usage.values())
         return TurnEnded(
             outcome=self.outcome,
             text=self.text,
@@ -34,6 +29,7 @@ class Turn(Struct):
             usage=total,
             model_usage=models,
             steps=len(self.usage) or None,
+            denials=self.denials,
             agent_time=self.time,
             synthesized=True,
         )
