@@ -40,6 +40,7 @@ class Screen:
         self._stream = pyte.ByteStream(self._screen)
         self.raw = b""
         clean = {"PATH": os.environ["PATH"], "HOME": str(home), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        clean["XDG_RUNTIME_DIR"] = os.environ["XDG_RUNTIME_DIR"]
         self.process = subprocess.Popen(
             [sys.executable, "-W", "error", *program, *map(str, args)],
             stdin=slave,

@@ -252,6 +252,24 @@ def test_one_that_cannot_be_converted_is_told_of(invoke: Invoke, stream: Path, t
     ]
 
 
+def test_empty_files_are_left_out(invoke: Invoke, stream: Path, tmp_path: Path) -> None:
+    """Agents leave some behind. Alone, one is no input at all."""
+    empty, blank, into = tmp_path / "empty.jsonl", tmp_path / "blank.jsonl", tmp_path / "into"
+    empty.touch()
+    blank.write_text("\n\n")
+    done = invoke("convert", "--into", into, "--jobs", "1", empty, blank, stream)
+    assert (done.exit_code, done.stderr) == (0, "1 converted, 0 not, 2 empty\n")
+    assert [path.name for path in into.iterdir()] == [stream.name]
+    checked = invoke("check", empty, stream)
+    assert checked.exit_code == 0
+    assert checked.stdout.startswith(f"{empty}: empty\n{stream}: holds (")
+    for command in ("check", "convert"):
+        alone = invoke(command, empty)
+        assert alone.exit_code == 2
+        assert f"{empty} is empty, so nobody can tell which agent wrote it; name the dialect" in alone.stderr
+    assert invoke("check", empty, "--from", "claude_transcript").exit_code == 0
+
+
 def test_what_is_half_written_is_not_left(invoke: Invoke, stream: Path, tmp_path: Path) -> None:
     events, into = tmp_path / "events.jsonl", tmp_path / "into"
     events.write_bytes(invoke("convert", stream).stdout_bytes)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -52,14 +53,15 @@ def test_a_denial_is_respected(invoke: Invoke, tmp_path: Path) -> None:
 
 
 def test_two_runs_say_the_same(invoke: Invoke, tmp_path: Path) -> None:
-    """But for times, and what follows from them."""
+    """But for times, what follows from them, and the id of the session."""
 
     def said() -> list[dict[str, object]]:
         _demo_agent.prepare(tmp_path)
         done = invoke(
             "run", "demo", "go", "--json", "--approve", "all", "--option", "pace=0", "--cwd", tmp_path
         )
-        events = [json.loads(line) for line in done.stdout.splitlines()]
+        text = re.sub("demo-[0-9a-f]{8}", "demo-session", done.stdout)
+        events = [json.loads(line) for line in text.splitlines()]
         clock = ("time", "at", "pid", "duration_ms", "api_duration_ms")
         return [{key: value for key, value in event.items() if key not in clock} for event in events]
 

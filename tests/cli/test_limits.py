@@ -1,6 +1,7 @@
 """`dragoman run` with limits: 5 where one was reached."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,9 +45,50 @@ def test_within_the_limits(invoke: Invoke, program: Program) -> None:
     assert invoke("run", "claude", "hi", "--executable", agent, *limits).exit_code == 0
 
 
-def test_a_cost_that_nobody_knows(invoke: Invoke, program: Program) -> None:
-    agent = ("run", "codex", "hi", "--executable", program(), "--max-cost", "1")
-    done = invoke(*agent)
-    assert done.exit_code == 2
-    assert "allow_unknown_cost" in done.stderr
-    assert "max_cost_usd cannot be kept" not in invoke(*agent, "--allow-unknown-cost").stderr
+def test_what_the_agent_says_it_cost(invoke: Invoke) -> None:
+    """The demo agent says so when its turn ends."""
+    done = invoke("run", "demo", "hi", "--json", "--option", "pace=0", "--max-cost", "0.001")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    [turn] = [event for event in events if event["type"] == "turn.ended"]
+    assert 0.001 < turn["cost_usd"] == events[-1]["cost_usd"]
+    assert (done.exit_code, turn["outcome"], events[-1]["outcome"]) == (0, "completed", "limited")
+
+
+class TestPrices:
+    """Codex does not say what it costs."""
+
+    REFUSED = "max_cost_usd cannot be kept"
+
+    @pytest.fixture
+    def agent(self, program: Program) -> tuple[str, ...]:
+        return ("run", "codex", "hi", "--executable", program(), "--max-cost", "1")
+
+    @pytest.fixture
+    def own(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+        """Where the user's prices are."""
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+        (tmp_path / "dragoman").mkdir()
+        return tmp_path / "dragoman" / "prices.toml"
+
+    def test_a_model_that_nobody_knows(self, invoke: Invoke, agent: tuple[str, ...], own: Path) -> None:
+        done = invoke(*agent, "--model", "their-own")
+        assert done.exit_code == 2
+        assert self.REFUSED in done.stderr
+        assert "prices.toml" in done.stderr
+        assert self.REFUSED not in invoke(*agent, "--model", "their-own", "--allow-unknown-cost").stderr
+
+    def test_a_model_of_the_table(self, invoke: Invoke, agent: tuple[str, ...], own: Path) -> None:
+        assert self.REFUSED not in invoke(*agent, "--model", "gpt-5.5").stderr
+        assert self.REFUSED not in invoke(*agent).stderr  # it says which, when it has started
+
+    def test_a_price_of_ones_own(self, invoke: Invoke, agent: tuple[str, ...], own: Path) -> None:
+        own.write_text('[[price]]\nmodels = ["their-own"]\ninput = 1\noutput = 2\n')
+        assert self.REFUSED not in invoke(*agent, "--model", "their-own").stderr
+
+    def test_a_file_that_is_not_right(
+        self, caplog: Any, invoke: Invoke, agent: tuple[str, ...], own: Path
+    ) -> None:
+        own.write_text('[[price]]\nmodels = ["their-own"]\ninput = "much"\noutput = 2\n')
+        assert self.REFUSED in invoke(*agent, "--model", "their-own").stderr
+        assert self.REFUSED not in invoke(*agent, "--model", "gpt-5.5").stderr
+        assert f"the prices in {own} do not count: Expected `float`, got `str`" in caplog.text

@@ -17,23 +17,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return tmp_path
 
 
-def test_all_sessions_newest_first(home: Path, invoke: Invoke) -> None:
+def test_an_agents_own_list_newest_first(home: Path, invoke: Invoke) -> None:
     claude_file(home / ".claude/projects", ONE, "/w", "Fix\nthe \x1b[31mlogin.", age=120)
-    codex_file(home / ".codex/sessions", TWO, "/w", "Say hello.", age=60)
-    gemini_file(home / ".gemini/tmp", ONE, str(home / "mine"), "x" * 200)
-    done = invoke("ls")
+    claude_file(home / ".claude/projects", TWO, str(home / "mine"), "x" * 200)
+    done = invoke("ls", "claude")
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
-    assert [line.split()[-3:] for line in lines[::2]] == [
-        ["gemini", ONE, "~/mine"],
-        ["codex", TWO, "/w"],
-        ["claude", ONE, "/w"],
-    ]
-    assert lines[1::2] == [f"  {'x' * 100}…", "  Say hello.", r"  Fix the \x1b[31mlogin."]
-    assert len({line.index(id) for line, id in zip(lines[::2], (ONE, TWO, ONE), strict=True)}) == 1
+    assert [line.split()[-3:] for line in lines[::2]] == [["claude", TWO, "~/mine"], ["claude", ONE, "/w"]]
+    assert lines[1::2] == [f"  {'x' * 100}…", r"  Fix the \x1b[31mlogin."]
+    assert len({line.index(id) for line, id in zip(lines[::2], (TWO, ONE), strict=True)}) == 1
 
 
 def test_json_and_the_folder(home: Path, invoke: Invoke) -> None:
@@ -105,13 +101,15 @@ def test_deleting_is_confirmed_first(invoke: Invoke) -> None:
 def test_an_agent_that_is_asked(home: Path, invoke: Invoke) -> None:
     """The demo agent keeps its sessions where it is told to, and lists them over ACP."""
     kept = ("--option", f"sessions={home / 'kept'}", "--option", "pace=0")
+    ids = []
     for place in ("one", "two"):
         (home / place).mkdir()
         run = invoke("run", "demo", f"Hello from {place}.", "--cwd", home / place, "--json", *kept)
         assert run.exit_code == 0, run.stderr
+        ids.append(json.loads(run.stdout.splitlines()[-1])["session"])
     lines = invoke("ls", "demo", "--json", *kept).stdout.splitlines()
-    assert [json.loads(line)["id"] for line in lines] == ["demo-2", "demo-1"]
+    assert [json.loads(line)["id"] for line in lines] == ids[::-1]
     [line] = invoke("ls", "demo", "--cwd", home / "one", "--json", *kept).stdout.splitlines()
     assert json.loads(line)["title"] == "Hello from one."
     shown = invoke("ls", "demo", *kept).stdout
-    assert re.search(r"0 min ago  demo  demo-2  ~/two\n  Hello from two\.\n", shown)
+    assert re.search(rf"0 min ago  demo  {ids[1]}  ~/two\n  Hello from two\.\n", shown)

@@ -1,6 +1,7 @@
 """How a run looks, on a terminal and in a pipe."""
 
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from rich.console import Console
 from dragoman._cli.terminal.console import Pen
 from dragoman._cli.terminal.renderer import Renderer
 from dragoman._model import events as ev
+from dragoman._model.usage import Usage
 from tests.cli.canned_streams import RUN
 
 PLAIN = """\
@@ -224,3 +226,29 @@ def test_rows_fit_also_where_the_terminal_lacks_letters(encoding: str) -> None:
     )  # the margin's sign may be wide
     assert {row[:4] for row in rows} == ({"  │ ", "  ┆ "} if encoding == "utf-8" else {"  | ", "  : "})
     assert "".join(row[4:] for row in rows).count("日" if encoding == "utf-8" else "\\u65e5") == 20
+
+
+@pytest.mark.parametrize(
+    ("models", "cost", "says"),
+    [
+        (["claude-opus-5-5"], None, "~$4.0000"),
+        (["claude-opus-5-5", "nobody-knows"], None, "at least ~$4.0000"),
+        (["claude-opus-5-5"], 0.0123, "$0.0123"),
+    ],
+)
+def test_what_a_turn_cost(models: list[str], cost: float | None, says: str) -> None:
+    usage = Usage(input_tokens=1_000_000, output_tokens=0)
+    calls = [ev.UsageUpdated(scope="call", model=model, usage=usage) for model in models]
+    shown = rendered(screen(terminal=False), [*calls, ev.TurnEnded(outcome="completed", cost_usd=cost)])
+    assert shown == f"✓ completed · {says}\n"
+
+
+def test_prices_of_the_user_come_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "dragoman").mkdir()
+    (tmp_path / "dragoman/prices.toml").write_text(
+        '[[price]]\nmodels = ["claude-opus-5-5"]\ninput = 1\noutput = 1\n'
+    )
+    usage = Usage(input_tokens=1_000_000, output_tokens=0)
+    call = ev.UsageUpdated(scope="call", model="claude-opus-5-5", usage=usage)
+    assert "~$1.0000" in rendered(screen(terminal=False), [call, ev.TurnEnded(outcome="completed")])

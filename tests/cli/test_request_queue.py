@@ -187,3 +187,22 @@ async def test_what_the_host_is_about_to_do_is_asked_like_anything_else(person: 
         person.queue.see(answered)
     assert person.answers["h"] == Answer(request="h", decision="allow")
     assert person.shown == [call, question, Notice(), answered]
+
+
+async def test_one_that_is_answered_elsewhere_before_its_turn_is_not_asked(person: Person) -> None:
+    """The session leaves its handler then; the answer to the call is what is heard of it."""
+    question = PermissionRequested(request_id="h", tool_name="fs/write_text_file", synthesized=True)
+    answered = HostAnswered(request_id="h", who="phone")
+    async with anyio.create_task_group() as group:
+        group.start_soon(person.handle, asks("a"))
+        person.queue.see(asks("a"))
+        await until(lambda: person.asked == ["a"])
+        async with anyio.create_task_group() as elsewhere:
+            elsewhere.start_soon(person.handle, question)
+            await anyio.wait_all_tasks_blocked()
+            elsewhere.cancel_scope.cancel()
+        person.queue.see(settled("a"))
+        person.queue.see(answered)
+        await until(lambda: "a" in person.answers)
+    assert person.asked == ["a"]
+    assert person.shown == [asks("a"), question, settled("a"), answered]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dragoman._cli import COMMANDS, NO_OUTPUT, WRONG_USAGE
+from dragoman._library.library import Library
 from tests.cli.fake_program import HELLO, INIT, Program, result
 from tests.files.test_stores import ONE, claude_file
 
@@ -26,10 +27,21 @@ ARGS = {
     "agents --json": "agents --json",
     "doctor": "doctor",
     "doctor --json": "doctor --json",
+    "config": "config",
     "policy": "policy test Bash ls --cwd {folder}",
     "policy where": "policy where --cwd {folder}",
     "trust": "trust {folder}",
-    "ls": "ls claude",
+    "ls": "ls",
+    "ls claude": "ls claude",
+    "show": f"show {ONE}",
+    "sync": "sync",
+    "search": "search said",
+    "usage": "usage",
+    "usage --json": "usage --json",
+    "export": f"export {ONE}",
+    "restore": f"restore {ONE} --to {{folder}}/there",
+    "forget": f"forget {ONE} --yes",
+    "library": "library",
     "permission-server": "permission-server --cwd {folder}",
     "demo": "demo --fast",
     "--version": "--version",
@@ -39,17 +51,23 @@ SILENT = ("permission-server",)
 """What writes nothing where it is asked nothing."""
 
 
-ASKING = {"archive", "delete", "rename", "permission-hook"}
-"""What only asks an agent, and says nothing; and what judges a call that it must be given (tests/cli/test_permission_hook)."""
+ELSEWHERE = {"archive", "delete", "rename", "permission-hook", "web"}
+"""What only asks an agent, and says nothing; what judges a call that it must be given (tests/cli/test_permission_hook); and
+what goes on until it is told to end (tests/cli/test_web)."""
 
 
 def test_every_command_is_here() -> None:
-    assert {args.split()[0] for args in ARGS.values()} == COMMANDS.keys() - ASKING | {"--version", "--help"}
+    assert {args.split()[0] for args in ARGS.values()} == COMMANDS.keys() - ELSEWHERE | {
+        "--version",
+        "--help",
+    }
 
 
 @pytest.fixture
 def shell(program: Program, stream: Path, tmp_path: Path) -> "Shell":
-    claude_file(tmp_path / ".claude/projects", ONE, "/w")
+    claude_file(tmp_path / ".claude/projects", ONE, "/w", "What is said.")
+    with Library(tmp_path / ".local/share/dragoman/library.db") as library:
+        library.sync([tmp_path / ".claude"])
     return Shell(tmp_path, agent=program(INIT, HELLO, result()), stream=str(stream), folder=str(tmp_path))
 
 
@@ -57,7 +75,7 @@ class Shell:
     """Runs a command as a shell would, with redirections; PATH has no agents, and no one else's settings."""
 
     def __init__(self, home: Path, **names: str) -> None:
-        self._env = {"PATH": str(home), "HOME": str(home), "TMPDIR": str(home)}
+        self._env = {"PATH": str(home), "HOME": str(home), "TMPDIR": str(home), "DRAGOMAN_RECORD": "false"}
         self._names = names
 
     def __call__(self, args: str, redirect: str, before: str = "") -> tuple[int, str, str]:

@@ -204,7 +204,8 @@ def test_ctrl_c_ends_it_and_its_processes(tmp_path: Path) -> None:
         writer.wait()
 
 
-def test_its_processes_end_where_it_is_killed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_its_processes_end_where_they_wait_for_a_file(tmp_path: Path, sent: signal.Signals) -> None:
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
     fifos = endless(tmp_path)
@@ -212,10 +213,10 @@ def test_its_processes_end_where_it_is_killed(tmp_path: Path) -> None:
     for number in held:
         os.write(number, f"{LINE}\n".encode())
     command = [sys.executable, str(script), *map(str, fifos)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as run:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as run:
         assert run.stdout is not None
         assert run.stdout.readline()
-        run.kill()
+        run.send_signal(sent)
         run.stdout.read()  # ends when all who hold the pipe have ended
     for number in held:
         os.close(number)

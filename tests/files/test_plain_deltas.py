@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from dragoman._files import recording
 from dragoman._files.moulds import Alike, Mould, mould_of
-from dragoman._files.streamed_text import FrameRedactor
+from dragoman._files.streamed_text import FrameRedactor, _last, _Pieces
 from dragoman._model.frames import Frame, Launch
+from dragoman._wire.plain_words import unescaped
 from dragoman._wire.redaction import Redactor
 from tests.secret_samples import BODY, FORMS, KEYS, longest_left, whole
 
@@ -237,3 +238,33 @@ def test_a_mould_is_where_the_text_is() -> None:
     assert mould.texts([line, line.replace(b"so", b"and so on"), b"{}", line])[0] == [b"so", b"and so on"]
     assert mould_of(b'{"text": "so"}', "text", "so") is None
     assert mould_of(b'{"text":"so"}', "text", "so") == Mould(b'{"text":"', b'"}', False)
+
+
+@given(
+    lines=st.lists(
+        st.tuples(
+            st.sampled_from(("", "h", "ha", "hah")),
+            st.text("hat", max_size=4),
+            st.sampled_from(("", "t", "at", "hat")),
+        )
+    )
+)
+@pytest.mark.parametrize("id", ["", '33333333-3333-4333-8333-333333333333"}'])
+def test_a_line_of_a_mould_has_its_whole_head_and_tail(lines: list[tuple[str, str, str]], id: str) -> None:
+    """Both of them, one after the other: they must not share a byte."""
+    mould = Mould(b"ha", b"at", bool(id))
+    said = [("".join(line) + id).encode() for line in lines]
+    expected: list[bytes] = []
+    for line in said:
+        rest = line[: len(line) - len(id)]
+        if len(rest) < 4 or not (rest.startswith(b"ha") and rest.endswith(b"at")):
+            break
+        expected.append(rest[2:-2])
+    assert mould.texts(said) == (expected, [id.encode()] * len(expected) if id else [])
+
+
+@given(st.lists(st.sampled_from(("word", "a ", r"\n", r"\"", r"\t", "0123456789" * 13)), max_size=400))
+def test_of_many_pieces_the_end_is_kept_as_if_each_had_come_alone(pieces: list[str]) -> None:
+    many, whole = _Pieces(Redactor()), b"".join(unescaped(piece.encode()) for piece in pieces)
+    many.pass_on([piece.encode() for piece in pieces])
+    assert many.before == _last(whole)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dragoman._files import stores
-from dragoman._files.stores import CLAUDE, CODEX, GEMINI, HEAD, Store, sessions
+from dragoman._files.stores import CLAUDE, CODEX, COPILOT, GEMINI, HEAD, QWEN, Store, sessions
 from dragoman._model.errors import SessionNotFound
 from dragoman._model.sessions import LATEST, SessionInfo, chosen
 from tests.golden import CAPTURES
@@ -66,13 +66,55 @@ def gemini_file(home: Path, id: str, cwd: str, prompt: str = "Fix it.", age: flo
     return written(folder / f"session-2026-11-16T15-01-{id[:8]}.jsonl", lines, age)
 
 
+def qwen_file(home: Path, id: str, cwd: str, prompt: str = "Fix it.", age: float = 0) -> Path:
+    folder = home / "".join(char if char.isalnum() else "-" for char in cwd) / "chats"
+    folder.mkdir(parents=True, exist_ok=True)
+    every = {"sessionId": id, "cwd": cwd, "timestamp": "2026-11-16T15:01:17.054Z"}
+    lines: list[dict[str, object]] = [
+        {**every, "type": "user", "message": {"role": "user", "parts": [{"text": prompt}]}},
+        {**every, "type": "system", "subtype": "ui_telemetry", "systemPayload": {"uiEvent": {}}},
+        {
+            **every,
+            "type": "assistant",
+            "model": "qwen3-coder-plus",
+            "message": {"role": "model", "parts": []},
+        },
+    ]
+    return written(folder / f"{id}.jsonl", lines, age)
+
+
+def copilot_file(home: Path, id: str, cwd: str, prompt: str = "Fix it.", age: float = 0) -> Path:
+    folder = home / id
+    folder.mkdir(parents=True, exist_ok=True)
+    started = {"sessionId": id, "startTime": "2026-11-16T15:01:17.054Z", "context": {"cwd": cwd}}
+    lines = [
+        {"type": "session.start", "data": started},
+        {"type": "session.model_change", "data": {"newModel": "gpt-5.2"}},
+        {"type": "user.message", "data": {"content": prompt, "transformedContent": f"<now/>\n\n{prompt}"}},
+    ]
+    return written(folder / "events.jsonl", lines, age)
+
+
 def written(path: Path, lines: Sequence[object], age: float) -> Path:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     os.utime(path, (1_800_000_000 - age, 1_800_000_000 - age))
     return path
 
 
-MAKERS = {"claude": (CLAUDE, claude_file), "codex": (CODEX, codex_file), "gemini": (GEMINI, gemini_file)}
+MAKERS = {
+    "claude": (CLAUDE, claude_file),
+    "codex": (CODEX, codex_file),
+    "gemini": (GEMINI, gemini_file),
+    "qwen": (QWEN, qwen_file),
+    "copilot": (COPILOT, copilot_file),
+}
+
+
+def beside(file: Path, id: str) -> Path:
+    """Where the same agent would keep another session."""
+    there = Path(str(file).replace(ONE, id).replace(ONE[:8], id[:8]))
+    there.parent.mkdir(exist_ok=True)
+    return there
 
 
 # --- as agents leave them ------------------------------------------------------------------------------------
@@ -158,6 +200,9 @@ def test_a_file_in_which_nothing_was_said_is_no_session(tmp_path: Path) -> None:
     transcript.write_text('{"type":"queue-operation"}\n')
     rollout = codex_file(tmp_path / "codex", ONE, "/w")
     rollout.write_text(rollout.read_text().splitlines(keepends=True)[0])
+    for agent, make in (("qwen", qwen_file), ("copilot", copilot_file)):
+        file = make(tmp_path / agent, ONE, "/w")
+        file.write_text("".join(line for line in file.read_text().splitlines(True) if '"user' not in line))
     for agent, (store, _) in MAKERS.items():
         assert sessions(agent, store, [tmp_path / agent]) == []
 
@@ -176,16 +221,14 @@ def test_a_session_that_goes_on_in_another_file_is_one(tmp_path: Path) -> None:
 def test_hostile_files_are_passed_over(agent: str, tmp_path: Path) -> None:
     store, make = MAKERS[agent]
     good = make(tmp_path, ONE, str(tmp_path), age=60)
-
-    def beside(id: str) -> Path:
-        return good.with_name(good.name.replace(ONE, id).replace(ONE[:8], id[:8]))
-
-    beside("22222222-2222-4333-8444-555555555555").write_bytes(os.urandom(100_000))
-    os.mkfifo(beside("33333333-2222-4333-8444-555555555555"))
-    beside("44444444-2222-4333-8444-555555555555").symlink_to(tmp_path / "nowhere")
-    beside("55555555-2222-4333-8444-555555555555").mkdir()
-    beside("66666666-2222-4333-8444-555555555555").symlink_to("/dev/zero")
-    beside("77777777-2222-4333-8444-555555555555").write_text("[" * 100_000 + "\n" + '{"a":' * 5_000 + "\n")
+    beside(good, "22222222-2222-4333-8444-555555555555").write_bytes(os.urandom(100_000))
+    os.mkfifo(beside(good, "33333333-2222-4333-8444-555555555555"))
+    beside(good, "44444444-2222-4333-8444-555555555555").symlink_to(tmp_path / "nowhere")
+    beside(good, "55555555-2222-4333-8444-555555555555").mkdir()
+    beside(good, "66666666-2222-4333-8444-555555555555").symlink_to("/dev/zero")
+    beside(good, "77777777-2222-4333-8444-555555555555").write_text(
+        "[" * 100_000 + "\n" + '{"a":' * 5_000 + "\n"
+    )
     (good.parent / "loop").symlink_to(tmp_path)
     (tmp_path / "2026-loop").symlink_to(tmp_path)
     loop = tmp_path / "77"
@@ -228,24 +271,24 @@ def test_of_five_thousand_files_only_those_that_matter_are_opened(
     file = make(tmp_path, ONE, str(tmp_path))
     for number in range(5_000):
         id = f"{number:08x}-2222-4333-8444-555555555555"
-        copy = file.with_name(file.name.replace(ONE, id).replace(ONE[:8], id[:8]))
-        copy.write_bytes(file.read_bytes().replace(ONE.encode(), id.encode()))
+        beside(file, id).write_bytes(file.read_bytes().replace(ONE.encode(), id.encode()))
     read = watched(monkeypatch)
     assert len(sessions(agent, store, [tmp_path], limit=20)) == 20
-    assert len({path for path, _ in read}) == 20
+    assert len({path for path, _ in read if path.suffix == ".jsonl"}) == 20
     read.clear()
     assert len(sessions(agent, store, [tmp_path], cwd=str(tmp_path), limit=1)) == 1
-    assert len({path for path, _ in read}) == 1
+    assert len({path for path, _ in read if path.suffix == ".jsonl"}) == 1
     read.clear()
     assert [info.id for info in sessions(agent, store, [tmp_path], prefix="00000abc")] == [
         "00000abc-2222-4333-8444-555555555555"
     ]
-    assert len({path for path, _ in read}) == 1
+    assert len({path for path, _ in read if path.suffix == ".jsonl"}) == 1
 
 
 KEYS = (
     *("type", "message", "content", "payload", "cwd", "$set", "messages", "sessionId", "summary", "model"),
     *("timestamp", "source", "item", "text", "startTime", "kind", "customTitle", "approval_policy"),
+    *("parts", "subtype", "systemPayload", "userText", "data", "transformedContent", "context", "newModel"),
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

@@ -21,6 +21,7 @@ def run(
     """What it prints and exits with, if this is piped in; Ctrl-C comes when the model is held at the gate
     `interrupt_at`."""
     bare = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(pinned.home), "LANG": "C.UTF-8"}
+    bare["DRAGOMAN_RECORD"] = "false"  # what is said on stderr is the run's
     with subprocess.Popen(
         _command(pinned, model, *arguments),
         stdin=subprocess.DEVNULL if piped is None else subprocess.PIPE,

@@ -1,6 +1,8 @@
 """The pinned agents as fixtures. A test that takes one runs once for each version that is asked for."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -35,6 +37,14 @@ def _agents_of(item: pytest.Item) -> set[str]:
 def anyio_backend() -> str:
     """Starting a real agent is slow: asyncio alone, unless a test asks for the other."""
     return "asyncio"
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A short one. Claude Code's sandbox makes sockets in TMPDIR, whose paths may have no more than 107 bytes: in pytest's
+    own folders, with the name of a process and of the test in them, it cannot."""
+    with TemporaryDirectory(prefix="real-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(params=pins(), ids=str)

@@ -60,18 +60,35 @@ async def test_a_loop_that_uses_too_many_tokens(actor: Pinned) -> None:
         assert "max_tokens=1000" in str(events.ended.reason)
 
 
-async def test_a_loop_that_costs_too_much(actor: Pinned) -> None:
-    """The price is the agent's own, or that of a model that the table knows; else the limit cannot be kept."""
-    limit: dict[str, Any] = {"approve": "all", "max_cost_usd": 0.02}
-    if actor.name != "claude":
-        with pytest.raises(UsageError, match="max_cost_usd cannot be kept"):
-            await actor.ask(loop(actor), "Go on.", **limit)
-        return
-    result = await actor.ask(loop(actor), "Go on.", **limit)
+MODELS = {"claude": None, "codex": "gpt-5.5", "gemini": "gemini-2.5-pro"}
+"""One whose price is known."""
+
+
+@pytest.mark.parametrize("named", [True, False])
+async def test_a_loop_that_costs_too_much(actor: Pinned, named: bool) -> None:
+    """The price is the agent's own, or that of a model that the table knows. Gemini CLI says what it used when its turn
+    ends, not before: then the run is over."""
+    at_the_end = actor.name == "gemini"
+    answer: Any = [turn("Done.", usage=EACH)] if at_the_end else loop(actor)
+    most = 0.0001 if at_the_end else 0.02
+    model = MODELS[actor.name] if named else None
+    result = await actor.ask(answer, "Go on.", approve="all", model=model, max_cost_usd=most)
     assert result.outcome == "limited"
-    assert result.cost_usd is not None
-    assert 0.02 <= result.cost_usd < 0.06
-    assert lines(actor) >= 1
+    if actor.name == "claude":
+        assert result.cost_usd is not None
+        assert 0.02 <= result.cost_usd < 0.06
+    elif actor.name == "codex":
+        ended = Events(result.events).ended
+        assert "max_cost_usd=0.02 reached, estimated by the prices of" in str(ended.reason)
+        assert 2 <= lines(actor) <= 5  # 0.008 a call
+
+
+async def test_a_model_whose_price_nobody_knows(actor: Pinned) -> None:
+    """Before it starts, where the model is named; else when it says what it used."""
+    if actor.name == "claude":
+        return
+    with pytest.raises(UsageError, match="max_cost_usd cannot be kept"):
+        await actor.ask(loop(actor), "Go on.", model="their-own", max_cost_usd=1)
 
 
 async def test_a_run_within_its_limits(actor: Pinned) -> None:

@@ -24,7 +24,7 @@ def test_turns_are_added_up() -> None:
         [
             turn(
                 usage=Usage(input_tokens=10, output_tokens=2),
-                model_usage={"opus": ModelUsage(input_tokens=10, cost_usd=0.5, context_window=200)},
+                model_usage={"opus": ModelUsage(input_tokens=10, output_tokens=2, cost_usd=0.5, context_window=200)},
                 cost_usd=0.5, duration_ms=100.0, api_duration_ms=80.0, steps=2,
             ),
             turn("failed", usage=Usage(input_tokens=5, reasoning_tokens=1), cost_usd=0.25, duration_ms=50.0, steps=1,
@@ -32,14 +32,30 @@ def test_turns_are_added_up() -> None:
             turn("failed"),
         ]
     )  # fmt: skip
-    assert total.usage == Usage(input_tokens=15, output_tokens=2, reasoning_tokens=1)
+    # A subagent of another model is in the cost, so it is in the tokens.
+    assert total.usage == Usage(input_tokens=15, output_tokens=3)
     assert total.models == {
-        "opus": ModelUsage(input_tokens=15, cost_usd=0.75, context_window=200),
+        "opus": ModelUsage(input_tokens=15, output_tokens=2, cost_usd=0.75, context_window=200),
         "haiku": ModelUsage(output_tokens=1),
     }
     assert total.cost_usd == 0.75
     assert total.turns == {"completed": 1, "failed": 2}
     assert (total.steps, total.duration_ms, total.api_duration_ms) == (3, 150.0, 80.0)
+
+
+def test_a_turn_of_unknown_cost_leaves_none_for_the_whole() -> None:
+    """Else the dollars were those of fewer calls than the tokens."""
+    spent = Usage(input_tokens=10)
+    total = totals([turn(usage=spent, cost_usd=0.5), turn(usage=spent)])
+    assert (total.usage, total.cost_usd) == (Usage(input_tokens=20), None)
+    assert totals([turn(usage=spent, cost_usd=0.5), turn("failed")]).cost_usd == 0.5
+
+
+def test_the_cost_of_a_session_is_not_that_of_its_turns() -> None:
+    """A Claude session's own total has its subagents in it, and the tokens of its turns have not."""
+    told = ev.UsageUpdated(scope="session", session="s", usage=Usage(input_tokens=90), cost_usd=0.9)
+    total = totals([turn(usage=Usage(input_tokens=10)), told])
+    assert (total.usage, total.cost_usd) == (Usage(input_tokens=10), None)
 
 
 def test_unknown_is_absent_and_free_is_zero() -> None:

@@ -1,6 +1,7 @@
 """The demo agent as an agent: what it writes is ACP, and what a client may ask of an agent it does."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ import anyio
 import pytest
 
 import dragoman
+from dragoman._agents import demo
 from dragoman._agents.demo import PROGRAM
 from dragoman._contract.invariants import broken
 from dragoman._files.recording import read_recording
@@ -85,7 +87,8 @@ async def test_the_whole_job(folder: Path, tmp_path: Path, host: bool) -> None:
     record = tmp_path / "run.jsonl"
     result = await dragoman.ask(**QUICK, prompt=PROMPT, cwd=folder, approve="all", host=host, record=record)
     events = result.events
-    assert (result.outcome, result.session) == ("completed", "demo-1")
+    assert result.outcome == "completed"
+    assert re.fullmatch(demo.AGENT.session_id, result.session or "")
     assert result.text is not None
     assert result.text.startswith("Fixed: ")
     assert result.cost_usd
@@ -180,7 +183,9 @@ async def test_allowed_always_is_asked_once(folder: Path) -> None:
 async def test_an_earlier_session_is_told_again(folder: Path, tmp_path: Path) -> None:
     record, native = tmp_path / "run.jsonl", {"pace": 0, "sessions": str(tmp_path / "kept")}
     before = await dragoman.ask("demo", PROMPT, cwd=folder, approve="all", native=native)
-    async with dragoman.open("demo", cwd=folder, native=native, resume="demo-1", record=record) as session:
+    async with dragoman.open(
+        "demo", cwd=folder, native=native, resume=before.session, record=record
+    ) as session:
         stream = session.events()
         async for _ in session.prompt("and again"):
             pass
@@ -193,10 +198,10 @@ async def test_an_earlier_session_is_told_again(folder: Path, tmp_path: Path) ->
     assert outcomes(events) == ["completed"]
     check_lines(record)
     fresh = await dragoman.ask("demo", "hi", cwd=tmp_path, native=native)
-    assert fresh.session == "demo-2"
-    with pytest.raises(dragoman.DragomanError, match="no session is called demo-9"):
+    assert fresh.session != before.session
+    with pytest.raises(dragoman.DragomanError, match="no session is called demo-00000009"):
         async with dragoman.connect("demo", native=native) as agent:
-            await agent.session(resume="demo-9")
+            await agent.session(resume="demo-00000009")
 
 
 async def test_two_sessions_at_once(folder: Path, tmp_path: Path) -> None:
@@ -217,11 +222,13 @@ async def test_two_sessions_at_once(folder: Path, tmp_path: Path) -> None:
             for session in sessions:
                 tasks.start_soon(work, session)
         await sessions[0].close()
-        again = await agent.session(folder, resume="demo-1")
+        again = await agent.session(folder, resume=sessions[0].id)
         heard = again.events().drain()
-    assert answers["demo-1"] == answers["demo-2"]
+    assert len(answers) == 2
+    [answer, _] = answers.values()
+    assert answers == dict.fromkeys(answers, answer)
     grown = "".join(event.text for event in heard if isinstance(event, Delta) and event.replay)
-    assert answers["demo-1"].replace("\n", "").endswith(grown[-60:])
+    assert answer.replace("\n", "").endswith(grown[-60:])
     assert [(place / "mean.py").read_text() for place in (folder, other)] == [FIXED, FIXED]
     assert broken(everything.drain()) == []
 

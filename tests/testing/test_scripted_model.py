@@ -77,7 +77,9 @@ def test_streams_every_kind_of_block() -> None:
         Native({"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {}}),
     ]
     with ScriptedModel([turn(*content, chunk=6, usage=Usage(1, 2, 3, 4))]) as model:
-        events = ask(model).events
+        answer = ask(model)
+    assert answer.headers["request-id"] == "req_0001"
+    events = answer.events
     start, ping, *middle, delta, stop = events
     assert start["message"] == {
         "id": "msg_0001",
@@ -91,6 +93,7 @@ def test_streams_every_kind_of_block() -> None:
             "input_tokens": 1,
             "cache_read_input_tokens": 2,
             "cache_creation_input_tokens": 3,
+            "cache_creation": {"ephemeral_5m_input_tokens": 3, "ephemeral_1h_input_tokens": 0},
             "output_tokens": 1,
         },
     }

@@ -12,7 +12,16 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from dragoman._agents.agent import FETCHERS, MODEL_KEYS, Agent, check_options, environment, settings_shown
+from dragoman._agents.acp_stores import KEPT
+from dragoman._agents.agent import (
+    FETCHERS,
+    MODEL_KEYS,
+    Agent,
+    check_options,
+    environment,
+    nowhere,
+    settings_shown,
+)
 from dragoman._dialects.acp.counting import UsageRule
 from dragoman._dialects.acp.machine import Acp
 from dragoman._dialects.acp.opening import Opening
@@ -100,6 +109,9 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True):
         return Acp.capabilities - {Capability(name) for name in self.lacks}
 
 
+ANY: Final = Row("Any agent that speaks ACP", (sys.executable,))
+
+
 @cache
 def rows() -> dict[str, Row]:
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))
@@ -114,7 +126,7 @@ def record(name: str) -> Agent:
     """The record of an agent of the table, or of `acp`. Raises KeyError."""
     if name == GENERIC:
         return _generic()
-    row = rows()[name]
+    row, kept = rows()[name], KEPT.get(name)
     return Agent(
         name=name,
         title=row.title,
@@ -130,6 +142,8 @@ def record(name: str) -> Agent:
         tested_versions=row.tested,
         seen_versions=row.seen,
         why=row.why,
+        session_dirs=kept.folders if kept is not None else nowhere,
+        store=kept.store if kept is not None else None,
         session_id=row.session_id,
         native_options=NATIVE_OPTIONS,
         project_files=row.project_files,
@@ -140,7 +154,7 @@ def record(name: str) -> Agent:
 
 def _generic() -> Agent:
     """Its command is all that follows `--`; the executable here is only there to be found."""
-    row = Row("Any agent that speaks ACP", (sys.executable,))
+    row = ANY
     return Agent(
         name=GENERIC,
         title=row.title,

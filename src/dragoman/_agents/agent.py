@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct, field, structs
@@ -99,6 +99,10 @@ class Agent(Struct, frozen=True, kw_only=True):
     """Where its session files are, in a given environment."""
     store: Store | None = None
     """How they are read, where that can be done from outside."""
+    origins: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    """Where in `ext` a session says which one it came of, and what it is to that one, fork or subagent; the last counts."""
+    unwritten: str = ""
+    """What of its usage it never writes down, as the end of a sentence; "" if nobody knows (docs/usage.md)."""
     session_id: str = UUID
     """What a whole session id looks like: a regular expression."""
     native_options: dict[str, str] = field(default_factory=dict)
@@ -119,6 +123,23 @@ class Agent(Struct, frozen=True, kw_only=True):
         if self.tested_versions:
             return "tested"
         return "starts" if self.seen_versions else "not tried"
+
+
+REPLAY: Final = "replay:"
+"""How the name of an agent begins that is a recording."""
+
+
+class StandIn:
+    """What plays an agent in place of one: for a test (see dragoman.testing). It is given where an agent is named."""
+
+    record: Agent
+    """Whom it plays, and how."""
+    options: Mapping[str, Any] = {}
+    """What holds where the caller says nothing."""
+
+
+AnyAgent: TypeAlias = str | Agent | StandIn | SessionConfig
+"""An agent's name or record, what plays one, or a configuration that says which."""
 
 
 # --- what a configuration may ask, and what may be told of it -----------------------------------------------

@@ -255,6 +255,8 @@ AGENT = Agent(
     oldest="2.1.100",  # 2.0.50 has no --include-hook-events
     session_dirs=session_dirs,
     store=stores.CLAUDE,
+    unwritten="it writes down no requests for titles, none of what a web search does on its side, no compaction, and of an"
+    " answer that was interrupted only the first token",
     native_options=NATIVE_OPTIONS,
     project_files={
         ".claude/settings.json": "settings and hooks",

@@ -450,6 +450,12 @@ AGENT = Agent(
     tested_versions=("0.135.0", "0.150.0", "0.166.0"),
     session_dirs=session_dirs,
     store=stores.CODEX,
+    origins={
+        ("codex.forkedFrom",): "fork",
+        ("codex.source", "subagent", "thread_spawn", "parent_thread_id"): "subagent",
+        ("codex.parentThread",): "subagent",
+    },
+    unwritten="it writes down no answer that was interrupted",
     native_options=NATIVE_OPTIONS,
     project_files={".codex": "settings, hooks, rules and MCP servers"},
     env_prefixes=ENV_PREFIXES,

@@ -75,6 +75,6 @@ AGENT = Agent(
     capabilities=CAPABILITIES,
     tested_versions=(VERSION,),
     version_args=("-I", PROGRAM, "--version"),
-    session_id=r"demo-\d+",
+    session_id=r"demo-[0-9a-f]{8}",
     native_options=NATIVE_OPTIONS,
 )

@@ -329,6 +329,8 @@ AGENT = Agent(
     tested_versions=("0.45.2", "0.61.0"),
     session_dirs=session_dirs,
     store=stores.GEMINI,
+    unwritten="it writes down none of its own requests (loops, summaries, the choice of a model), and no answer that was"
+    " interrupted",
     native_options=NATIVE_OPTIONS,
     project_files=PROJECT_FILES,
     env_prefixes=ENV_PREFIXES,

@@ -5,12 +5,12 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 from typing import IO, Any
 
 import click
 
+from dragoman._cli.terminal.streams import let_go
 from dragoman._cli.terminal.visible import visible
 from dragoman._model.errors import DragomanError
 from dragoman._version import __version__
@@ -18,6 +18,15 @@ from dragoman._version import __version__
 COMMANDS = {
     "run": "Run an agent on a prompt and watch it work.",
     "ls": "List the sessions that agents keep.",
+    "show": "Show a session of the library.",
+    "sync": "Bring what agents keep into the library.",
+    "search": "Find where something was said, in all sessions.",
+    "usage": "Count what model calls took, and what they cost.",
+    "web": "Watch, approve, steer and look back, in a browser.",
+    "export": "Write a session as HTML, Markdown or JSONL.",
+    "restore": "Write the files of a session again.",
+    "forget": "Take a session out of the library, for good.",
+    "library": "Say what the library is, and what it leaves out.",
     "archive": "Put a session of an agent away, or back.",
     "delete": "Delete a session of an agent.",
     "rename": "Give a session of an agent a title.",
@@ -28,6 +37,7 @@ COMMANDS = {
     "schema": "Print the JSON Schema of the canonical events.",
     "agents": "List the agents, and what is known of each.",
     "doctor": "Say which agents are here, and which versions.",
+    "config": "Say what is set, and where that comes from.",
     "policy": "Say what the rules make of a tool call.",
     "trust": "Let a project's own hooks, servers and settings take part.",
     "permission-server": "Answer permission requests over MCP, by the rules.",
@@ -110,13 +120,13 @@ class Commands(click.Group):
 def _failure(error: OSError) -> Failure:
     """What an error of the system's means that no command has an answer to."""
     if isinstance(error, BrokenPipeError):
-        _let_go(sys.stdout)
+        let_go(sys.stdout)
         return Failure("", BROKEN_PIPE)
     why = error.strerror or str(error)
     if error.filename is not None:
         return Failure(f"{error.filename}: {why}", 1)
     if error.errno in _OUTPUT_ERRORS:
-        _let_go(sys.stdout)
+        let_go(sys.stdout)
         return Failure(f"the output cannot be written: {why}", NO_OUTPUT)
     try:
         os.getcwd()
@@ -134,16 +144,7 @@ def _complain(error: click.ClickException) -> None:
     try:
         error.show()
     except OSError:
-        _let_go(sys.stderr)
-
-
-def _let_go(stream: Any) -> None:
-    """Nobody takes any more of this: what is still buffered goes nowhere, quietly, also when the interpreter flushes
-    it."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
+        let_go(sys.stderr)
 
 
 def _open_standard_streams() -> None:
@@ -165,8 +166,20 @@ def _open_standard_streams() -> None:
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="dragoman %(version)s")
-def cli() -> None:
+@click.option("--no-color", "--no-colour", "plain", is_flag=True, help="No colours.")
+@click.option("--verbose", is_flag=True, help="Log to stderr what is done.")
+@click.option("--debug", is_flag=True, help="Log to stderr all that is known of it.")
+@click.pass_context
+def cli(ctx: click.Context, plain: bool, verbose: bool, debug: bool) -> None:
     """Drive, observe, record and replay coding agents through one event model that loses nothing."""
+    if plain:
+        from dragoman._cli.terminal.chosen import choose
+
+        choose(ctx, "colours", "never", "--no-color")
+    if verbose or debug:
+        from dragoman._cli.terminal.telling import logged
+
+        ctx.with_resource(logged("DEBUG" if debug else "INFO"))
 
 
 def main() -> None:

@@ -6,26 +6,30 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from itertools import islice
-from multiprocessing.synchronize import Event as Flag
+from multiprocessing import connection
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
 from dragoman._files.convert import convert
+from dragoman._files.sources import EmptySource
 from dragoman._model.errors import DragomanError, UsageError
 from dragoman._model.events import Event
 
 R = TypeVar("R")
+Item = TypeVar("Item")
 
 AHEAD = 2
 """Files that wait for each process, so that none has nothing to do. No more are taken from the list."""
 
-EVENTS_BETWEEN_LOOKS = 500
-"""A process looks so often whether it shall stop."""
+GRACE = 3.0
+"""Seconds that a process has to stop by itself: one that waits for a file, such as a pipe, would not."""
 
 
 class Converted(Struct, Generic[R], frozen=True):
@@ -36,6 +40,8 @@ class Converted(Struct, Generic[R], frozen=True):
     """What the caller's function returned."""
     error: str | None = None
     """Why there is no result."""
+    empty: bool = False
+    """There is none because nothing is in the file, which is no fault."""
 
 
 def convert_files(
@@ -62,7 +68,7 @@ def convert_files(
     count = jobs if jobs is not None else os.cpu_count() or 1
     if count < 1:
         raise UsageError(f"{count} processes convert nothing; 1 is the least")
-    return map(each, places) if count == 1 else _on_all(places, each, count)
+    return on_all(places, each, count)
 
 
 class _Each(Generic[R]):
@@ -75,7 +81,7 @@ class _Each(Generic[R]):
         try:
             return Converted(path, self._work(path, _watched(convert(path, **self._options))))
         except DragomanError as error:
-            return Converted(path, error=error.message)
+            return Converted(path, error=error.message, empty=isinstance(error, EmptySource))
         except OSError as error:
             return Converted(path, error=f"{error.filename or path}: {error.strerror or error}")
 
@@ -84,59 +90,97 @@ class Stopped(Exception):
     """The rest is not wanted any more."""
 
 
-def _on_all(paths: Iterator[Path], each: _Each[R], jobs: int) -> Iterator[Converted[R]]:
-    context = multiprocessing.get_context("spawn")  # a fork would copy threads that somebody else has started
-    stop = context.Event()
-    pool = ProcessPoolExecutor(jobs, context, _begin, (stop,))
-    under_way: dict[Future[Converted[R]], Path] = {}
+def on_all(items: Iterator[Item], each: Callable[[Item], R], jobs: int) -> Iterator[R]:
+    """What `each` returns for the items, as it is done in so many processes; with one of them here, and in order."""
+    return map(each, items) if jobs == 1 else _on_all(items, each, jobs)
+
+
+def _on_all(items: Iterator[Item], each: Callable[[Item], R], jobs: int) -> Iterator[R]:
+    # Ctrl-C may come between any two steps of the main thread: had it just taken a lock of the pool, that would never end.
+    # So the pool has a thread of its own, and what goes to and fro is two queues that are no Python code.
+    given: SimpleQueue[tuple[int, Item] | None] = SimpleQueue()
+    came: SimpleQueue[tuple[int, Future[R]]] = SimpleQueue()
+    under_way: dict[int, Item] = {}
+    numbered = enumerate(items)
+    pool = threading.Thread(target=_pool, args=(given, came, each, jobs))
     try:
+        pool.start()
         while True:
-            for path in islice(paths, jobs * AHEAD - len(under_way)):
-                under_way[pool.submit(each, path)] = path
+            for n, item in islice(numbered, jobs * AHEAD - len(under_way)):
+                under_way[n] = item
+                given.put((n, item))
             if not under_way:
                 return
-            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-            for future in done:
-                came = future.result()
-                del under_way[future]
-                yield came
+            n, future = came.get()
+            result = future.result()
+            del under_way[n]
+            yield result
     except BrokenProcessPool as error:
         names = ", ".join(map(str, under_way.values()))
         raise DragomanError(f"a process that converted files died; it had one of these: {names}") from error
     finally:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
+        given.put(None)
+        pool.join()
+
+
+def _pool(
+    given: "SimpleQueue[tuple[int, Item] | None]",
+    came: "SimpleQueue[tuple[int, Future[R]]]",
+    each: Callable[[Item], R],
+    jobs: int,
+) -> None:
+    """Has what is given done by so many processes; None is the end of it, and of what is under way."""
+    context = multiprocessing.get_context("spawn")  # a fork would copy threads that somebody else has started
+    # A pipe, not a flag with a lock in it: who dies with that stops all others.
+    listening, ending = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(jobs, context, _begin, (listening,))
+    while (task := given.get()) is not None:
+        n, item = task
+        try:
+            future = pool.submit(each, item)
+        except Exception as error:  # such as that the pool is broken
+            future = Future()
+            future.set_exception(error)
+        future.add_done_callback(partial(_came, came, n))
+    ending.close()
+    pool.shutdown(cancel_futures=True)
+    listening.close()
+
+
+def _came(came: "SimpleQueue[tuple[int, Future[R]]]", n: int, future: Future[R]) -> None:
+    came.put((n, future))
 
 
 # --- in the processes -----------------------------------------------------------------------------------------
 
-_stop: Flag | None = None
+_stop: threading.Event | None = None
 
 
-def _begin(stop: Flag) -> None:
+def _begin(listening: connection.Connection) -> None:
     """Ctrl-C is for the process that started this one, and which says when to stop; it ends where that one does."""
     global _stop
-    _stop = stop
+    _stop = threading.Event()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_in_time, args=(listening, _stop), daemon=True).start()
 
 
-def _end_with_parent() -> None:
+def _end_in_time(listening: connection.Connection, stop: threading.Event) -> None:
+    """Nothing is ever written to the pipe: it can be read where its other end is closed."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+    assert parent is not None
+    if parent.sentinel not in connection.wait([listening, parent.sentinel]):
+        stop.set()
+        parent.join(GRACE)
+    os._exit(1)
 
 
 def _watched(events: Iterator[Event]) -> Iterator[Event]:
     """The events, as long as they are wanted."""
-    if _stop is None:
-        return events
-    return _until(_stop, events)
+    return events if _stop is None else _until(_stop, events)
 
 
-def _until(stop: Flag, events: Iterator[Event]) -> Iterator[Event]:
-    for number, event in enumerate(events):
-        if number % EVENTS_BETWEEN_LOOKS == 0 and stop.is_set():
+def _until(stop: threading.Event, events: Iterator[Event]) -> Iterator[Event]:
+    for event in events:
+        if stop.is_set():
             raise Stopped
         yield event

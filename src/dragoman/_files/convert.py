@@ -41,10 +41,15 @@ def convert(
     opened = open_source(source, dialect, agent=agent)
     if redact:
         opened = _redacted(opened)
-    if opened.kind == "events":
-        return decoded(opened)
-    read = _reread if opened.launch.dialect == INSIGHTS and not native else _interpreted
-    return read(opened, native, exit_of(exit) if isinstance(exit, int) else exit)
+    return interpreted(opened, native, exit_of(exit) if isinstance(exit, int) else exit)
+
+
+def interpreted(source: Source, native: bool = False, exit: Exit | None = None) -> Iterator[Event]:
+    """The events of an opened source."""
+    if source.kind == "events":
+        return decoded(source)
+    read = _reread if source.launch.dialect == INSIGHTS and not native else _interpreted
+    return read(source, native, exit)
 
 
 def _redacted(source: Source) -> Source:

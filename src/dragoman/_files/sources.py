@@ -46,6 +46,10 @@ BUFFER = 1 << 20
 _NOT_JSON = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
+class EmptySource(UsageError):
+    """There is nothing in it: agents leave such files where a session was begun and never used."""
+
+
 class Source:
     """An opened file. Iterating gives its frames; `exit` is known once they are read, if the file says."""
 
@@ -91,6 +95,19 @@ def open_source(source: Input, dialect: str | None = None, *, agent: str | None 
     except BaseException:
         opened.close()
         raise
+
+
+def open_lines(
+    name: str,
+    lines: Iterator[bytes],
+    dialect: str | None = None,
+    *,
+    agent: str | None = None,
+    sources: Sequence[str] = (),
+) -> Source:
+    """What raw lines hold, each as it is in its file: the last may be cut. `sources`: their files, if there are several.
+    Raises UsageError where nobody can tell what it is."""
+    return _recognised(_OpenInput(name, lines, sources=list(sources)), dialect, agent)
 
 
 def _recognised(opened: "_OpenInput", dialect: str | None, agent: str | None) -> Source:
@@ -290,6 +307,8 @@ def _detected(frames: Iterator[Frame], name: str, head: bytes) -> tuple[str, Ite
             tried += 1
             if tried == LINES_TO_TELL_BY:
                 break
+    if not head.strip():
+        raise EmptySource(f"{name} is empty, so nobody can tell which agent wrote it; name the dialect")
     raise UsageError(_unknown(name, head))
 
 
@@ -308,8 +327,6 @@ def _speaker(dialect: Dialect, frames: Iterator[Frame]) -> tuple[str, Iterator[F
 
 
 def _unknown(name: str, head: bytes) -> str:
-    if not head.strip():
-        return f"{name} is empty, so nobody can tell which agent wrote it; name the dialect"
     if b"\0" in head or not _is_text(head):
         return f"{name} is no stream of an agent: it is binary"
     if head.lstrip()[:1] not in (b"{", b"["):

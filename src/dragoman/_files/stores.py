@@ -44,12 +44,16 @@ class StoredFile(NamedTuple):
 class Store(Struct, frozen=True):
     """How an agent keeps its sessions."""
 
+    dialect: str
     files: Callable[[Path, str | None], Iterator[Path]]
     """The files below a folder, those that may be of a working directory if one is given."""
-    id_in_name: Callable[[str], str]
-    """As much of the session's id as the file's name tells."""
+    id_in_path: Callable[[Path], str]
+    """As much of the session's id as the file's path tells."""
     read: Callable[[str, StoredFile], SessionInfo | None]
     """What a file of this agent tells of its session; None if it holds none."""
+    units: Callable[[Path], Iterator[tuple[Path, ...]]]
+    """All files below a folder, those that are read together in one: a session's own first, then those of its
+    subagents."""
 
 
 def sessions(
@@ -72,7 +76,7 @@ def _sessions(
     where = os.path.realpath(cwd) if cwd is not None else None
     seen: set[str] = set()
     for file in _newest_first(path for folder in folders for path in store.files(folder, where)):
-        told = store.id_in_name(file.path.name)
+        told = store.id_in_path(file.path)
         if not told.startswith(prefix[: len(told)]):
             continue
         info = store.read(agent, file)
@@ -103,6 +107,14 @@ def _children(folder: Path) -> list[Path]:
         return [folder / name for name in os.listdir(folder)]
     except OSError:
         return []
+
+
+def _below(folder: Path, *endings: str) -> list[Path]:
+    """The files at any depth below a folder whose names end so, in the order of their names."""
+    found = []
+    for place, _, names in os.walk(folder):
+        found += [Path(place, name) for name in names if name.endswith(endings)]
+    return sorted(found)
 
 
 def _bytes(path: Path, start: int, length: int) -> bytes:
@@ -205,7 +217,24 @@ def _claude_session(agent: str, file: StoredFile) -> SessionInfo | None:
     )
 
 
-CLAUDE: Final = Store(_claude_files, lambda name: name.removesuffix(".jsonl"), _claude_session)
+def _claude_units(folder: Path) -> Iterator[tuple[Path, ...]]:
+    """Subagents are in a folder that is called like the session's file; 2.0.50 wrote some beside the sessions."""
+    for project in _children(folder):
+        children = _children(project)
+        names = {path.name for path in children}
+        for path in children:
+            if path.suffix == ".jsonl":
+                has_folder = path.stem in names  # few have one
+                yield (path, *(_below(project / path.stem / "subagents", ".jsonl") if has_folder else ()))
+
+
+CLAUDE: Final = Store(
+    "claude_transcript",
+    _claude_files,
+    lambda path: path.stem,
+    _claude_session,
+    _claude_units,
+)
 
 
 # --- Codex: sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl -------------------------------------
@@ -230,14 +259,14 @@ def _codex_files(folder: Path, cwd: str | None) -> Iterator[Path]:
         level = [path for path in children if path.name.isdigit()]
 
 
-def _codex_id(name: str) -> str:
-    match = _ROLLOUT.fullmatch(name)
+def _codex_id(path: Path) -> str:
+    match = _ROLLOUT.fullmatch(path.name)
     return match[1] if match is not None else ""
 
 
 def _codex_session(agent: str, file: StoredFile) -> SessionInfo | None:
     """Of a compressed file only what its name tells."""
-    id, archived = _codex_id(file.path.name), "archived_sessions" in file.path.parts
+    id, archived = _codex_id(file.path), "archived_sessions" in file.path.parts
     if file.path.suffix == ".zst":
         return SessionInfo(agent=agent, id=id, updated=_modified(file), archived=archived)
     head = _head(file)
@@ -271,7 +300,12 @@ def _codex_prompt(payload: Line) -> str | None:
     return None
 
 
-CODEX: Final = Store(_codex_files, _codex_id, _codex_session)
+def _codex_units(folder: Path) -> Iterator[tuple[Path, ...]]:
+    for place in (folder, folder.with_name("archived_sessions")):
+        yield from ((path,) for path in _codex_files(place, None))
+
+
+CODEX: Final = Store("codex_rollout", _codex_files, _codex_id, _codex_session, _codex_units)
 
 
 # --- Gemini CLI: tmp/<project>/chats/session-<time>-<first 8 of the session>.jsonl ---------------------------
@@ -294,8 +328,8 @@ def _gemini_root(project: Path) -> str | None:
         return None
 
 
-def _gemini_id(name: str) -> str:
-    match = _CHAT.fullmatch(name)
+def _gemini_id(path: Path) -> str:
+    match = _CHAT.fullmatch(path.name)
     return match[1] if match is not None else ""
 
 
@@ -326,4 +360,99 @@ def _gemini_session(agent: str, file: StoredFile) -> SessionInfo | None:
     )
 
 
-GEMINI: Final = Store(_gemini_files, _gemini_id, _gemini_session)
+def _gemini_units(folder: Path) -> Iterator[tuple[Path, ...]]:
+    """Subagents are sessions of their own, in a folder that is called like the one they work for."""
+    for project in _children(folder):
+        yield from ((path,) for path in _below(project / "chats", ".jsonl", ".json"))
+
+
+GEMINI: Final = Store("gemini_chat", _gemini_files, _gemini_id, _gemini_session, _gemini_units)
+
+
+# --- Qwen Code: projects/<folder>/chats/<session>.jsonl -------------------------------------------------------
+
+
+def _qwen_files(folder: Path, cwd: str | None) -> Iterator[Path]:
+    wanted = re.sub("[^a-zA-Z0-9]", "-", cwd) if cwd is not None else None
+    for project in _children(folder):
+        if wanted is None or project.name == wanted:
+            yield from (path for path in _children(project / "chats") if _TRANSCRIPT.fullmatch(path.name))
+
+
+def _qwen_session(agent: str, file: StoredFile) -> SessionInfo | None:
+    head = _head(file)
+    late = [*_tail(file), *head[::-1]]
+    said = [line for line in head if line.get("type") == "user" and not line.get("subtype")]
+    typed = [line for line in head if line.get("subtype") == "at_command"]
+    parts = [fields.mapping(line, "message").get("parts") for line in said]
+    prompt = next(filter(None, map(_words, parts)), None)
+    if prompt is None and file.size <= HEAD:
+        return None  # notes of a session in which nothing was said
+    first = _first([fields.mapping(line, "systemPayload") for line in typed], "userText")
+    titles = [fields.mapping(line, "systemPayload") for line in late if line.get("subtype") == "custom_title"]
+    return SessionInfo(
+        agent=agent,
+        id=file.path.stem,
+        title=_first(titles, "customTitle"),
+        prompt=first if first is not None and (prompt or "").startswith(first) else prompt,
+        cwd=_first(head, "cwd"),
+        created=_first_time(head, "timestamp"),
+        updated=_modified(file),
+        model=_first(late, "model"),
+    )
+
+
+def _qwen_units(folder: Path) -> Iterator[tuple[Path, ...]]:
+    for project in _children(folder):
+        for path in _below(project / "chats", ".jsonl"):
+            yield (path, *_below(project / "subagents" / path.stem, ".jsonl"))
+
+
+QWEN: Final = Store("qwen_chat", _qwen_files, lambda path: path.stem, _qwen_session, _qwen_units)
+
+
+# --- Copilot CLI: session-state/<session>/events.jsonl --------------------------------------------------------
+
+_NAME: Final = re.compile(r"^name: (.+)$", re.MULTILINE)
+
+
+def _copilot_files(folder: Path, cwd: str | None) -> Iterator[Path]:
+    return (path for session in _children(folder) if (path := session / "events.jsonl").is_file())
+
+
+def _copilot_session(agent: str, file: StoredFile) -> SessionInfo | None:
+    head = _head(file)
+    data = [fields.mapping(line, "data") for line in head]
+    own = [fields.mapping(line, "data") for line in head if not line.get("agentId")]
+    contents = (
+        each.get("content") for each in own if "transformedContent" in each and not each.get("source")
+    )
+    prompt = next(filter(None, map(_words, contents)), None)
+    if prompt is None and file.size <= HEAD:
+        return None  # a session in which nothing was said
+    late = [fields.mapping(line, "data") for line in (*_tail(file), *head[::-1]) if not line.get("agentId")]
+    return SessionInfo(
+        agent=agent,
+        id=file.path.parent.name,
+        title=_copilot_name(file.path.with_name("workspace.yaml")),
+        prompt=prompt,
+        cwd=_first([fields.mapping(each, "context") for each in data], "cwd"),
+        created=_first_time(data, "startTime"),
+        updated=_modified(file),
+        model=_first(late, "model") or _first(late, "newModel") or _first(late, "selectedModel"),
+    )
+
+
+def _copilot_name(path: Path) -> str | None:
+    """What a session is called, as the file beside it says: a line of YAML that is plain or in quotes."""
+    found = _NAME.search(_bytes(path, 0, TAIL).decode("utf-8", "replace"))
+    return found[1].strip().strip("\"'") or None if found is not None else None
+
+
+def _copilot_units(folder: Path) -> Iterator[tuple[Path, ...]]:
+    yield from ((path,) for path in _copilot_files(folder, None))
+
+
+COPILOT: Final = Store(
+    "copilot_events", _copilot_files, lambda path: path.parent.name, _copilot_session, _copilot_units
+)

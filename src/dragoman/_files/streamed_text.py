@@ -130,7 +130,7 @@ class FrameRedactor:
             if pieces is None or not pieces.is_idle:
                 continue
             if self._redactor.are_plain(pieces.before, texts, ids):
-                pieces.pass_on(unescaped(b"".join(texts)))
+                pieces.pass_on(texts)
                 self._streams[key] = self._streams.pop(key)
                 self._reach = min(2 * self._reach, MOST_TOGETHER)
                 return Alike(mould, texts, ids)
@@ -257,9 +257,10 @@ class _Pieces:
         """Nothing is held."""
         return not (self._held or self._is_shown or self._is_lost)
 
-    def pass_on(self, piece: bytes) -> None:
-        """A piece that was written as it is, while nothing was held."""
-        self.before = _last(self.before + piece)
+    def pass_on(self, pieces: list[bytes]) -> None:
+        """Pieces that were written as they are, while nothing was held. Of many only the end is looked at: an escape is
+        two bytes, so that it says more than is kept."""
+        self.before = _last(self.before + unescaped(b"".join(pieces)[-4 * CONTEXT :]))
 
     def end(self) -> None:
         """Something else was said: what is held does not belong to what comes next."""

@@ -13,7 +13,7 @@ from msgspec import Struct, field, structs
 
 from dragoman._model import events as ev
 from dragoman._model.events import Event
-from dragoman._model.usage import Usage, added
+from dragoman._model.usage import Bill
 from dragoman._reports.stored_turns import Step, StoredCall, StoredTurn, stored_turns
 
 E = TypeVar("E", bound=Event)
@@ -42,13 +42,13 @@ def enrich(stream: Iterable[Event], chat: Iterable[Event]) -> list[Event]:
 
 def _renumber(events: list[Event]) -> list[Event]:
     """All in order again, and the run's usage that of its turns."""
-    usage: Usage | None = None
+    bill = Bill()
     for seq, event in enumerate(events, 1):
         event = events[seq - 1] = structs.replace(event, seq=seq)
-        if isinstance(event, ev.TurnEnded) and event.usage is not None:
-            usage = added(usage, event.usage) if usage is not None else event.usage
+        if isinstance(event, ev.TurnEnded):
+            bill.add(event.usage, event.model_usage, event.cost_usd)
         elif isinstance(event, ev.RunEnded):
-            event.usage = usage
+            event.usage = bill.usage
     return events
 
 

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from dragoman._model import events as ev
 from dragoman._model.events import Event
-from dragoman._model.usage import ModelUsage, Usage, added
+from dragoman._model.usage import ModelUsage, Usage, summed
 
 _INSIDE = (ev.Message, ev.ToolStarted, ev.ToolUpdated, ev.ToolEnded, ev.FileChanged, ev.UsageUpdated)
 """What a subagent does that belongs into its call."""
@@ -56,14 +56,8 @@ class StoredTurn(Struct):
 
     def usage(self) -> tuple[Usage | None, dict[str, ModelUsage]]:
         """The tokens of all steps, and by model."""
-        total: Usage | None = None
-        models: dict[str, ModelUsage] = {}
-        for told in (step.usage for step in self.steps if step.usage is not None):
-            if told.usage is not None:
-                total = added(total or Usage(), told.usage)
-                counts = ModelUsage(**{name: getattr(told.usage, name) for name in Usage.__struct_fields__})
-                models[told.model or ""] = added(models.get(told.model or "", ModelUsage()), counts)
-        return total, models
+        told = (step.usage for step in self.steps if step.usage is not None)
+        return summed((call.model or "", call.usage) for call in told if call.usage is not None)
 
 
 def stored_turns(events: Iterable[Event]) -> list[StoredTurn]:

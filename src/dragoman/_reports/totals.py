@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from dragoman._model import events as ev
 from dragoman._model.events import Event
-from dragoman._model.usage import ModelUsage, Usage, added
+from dragoman._model.usage import Bill, ModelUsage, Usage, added
 
 
 class Totals(Struct, omit_defaults=True, kw_only=True):
@@ -46,6 +46,7 @@ def totals(events: Iterable[Event]) -> Totals:
     files: set[str] = set()
     sessions: dict[str, None] = {}
     told: dict[str | None, ev.UsageUpdated] = {}
+    bill = Bill()
     for event in events:
         if event.session is not None:
             sessions[event.session] = None
@@ -54,7 +55,7 @@ def totals(events: Iterable[Event]) -> Totals:
         if event.replay:
             continue
         if isinstance(event, ev.TurnEnded):
-            _add_turn(total, event)
+            _add_turn(total, bill, event)
         elif isinstance(event, ev.ToolStarted):
             kinds[event.session, event.call_id] = event.kind
         elif isinstance(event, ev.ToolEnded):
@@ -74,7 +75,9 @@ def totals(events: Iterable[Event]) -> Totals:
             setattr(total, counted, getattr(total, counted) + 1)
     total.sessions = list(sessions)
     total.files = len(files)
-    _fill_from_sessions(total, told.values())
+    total.usage, total.cost_usd = bill.usage, bill.cost_usd
+    if bill.usage is None and bill.cost_usd is None:  # no turn said what it took
+        total.usage, total.cost_usd = _of_sessions(told.values())
     return total
 
 
@@ -88,27 +91,26 @@ _COUNTED: dict[type[Event], str] = {
 }
 
 
-def _add_turn(total: Totals, turn: ev.TurnEnded) -> None:
+def _add_turn(total: Totals, bill: Bill, turn: ev.TurnEnded) -> None:
     _count(total.turns, turn.outcome)
-    total.usage = _sum_usage(total.usage, turn.usage)
+    bill.add(turn.usage, turn.model_usage, turn.cost_usd)
     for model, usage in turn.model_usage.items():
         total.models[model] = added(total.models[model], usage) if model in total.models else usage
-    total.cost_usd = _sum(total.cost_usd, turn.cost_usd)
     total.duration_ms = _sum(total.duration_ms, turn.duration_ms)
     total.api_duration_ms = _sum(total.api_duration_ms, turn.api_duration_ms)
     if turn.steps is not None:
         total.steps = (total.steps or 0) + turn.steps
 
 
-def _fill_from_sessions(total: Totals, told: Iterable[ev.UsageUpdated]) -> None:
-    """Where no turn said what it took, what the agent last said of each session stands."""
+def _of_sessions(told: Iterable[ev.UsageUpdated]) -> tuple[Usage | None, float | None]:
+    """What the agent last said of each session."""
     usage: Usage | None = None
     cost: float | None = None
     for last in told:
-        usage = _sum_usage(usage, last.usage)
+        if last.usage is not None:
+            usage = added(usage, last.usage) if usage is not None else last.usage
         cost = _sum(cost, last.cost_usd)
-    total.usage = total.usage if total.usage is not None else usage
-    total.cost_usd = total.cost_usd if total.cost_usd is not None else cost
+    return usage, cost
 
 
 def _count(counts: dict[str, int], name: str) -> None:
@@ -117,7 +119,3 @@ def _count(counts: dict[str, int], name: str) -> None:
 
 def _sum(total: float | None, more: float | None) -> float | None:
     return total if more is None else (total or 0.0) + more
-
-
-def _sum_usage(total: Usage | None, more: Usage | None) -> Usage | None:
-    return total if more is None else more if total is None else added(total, more)

@@ -1,5 +1,23 @@
-"""For tests of programs that drive agents: a scripted model that real agents talk to."""
+"""For tests of programs that drive agents: a scripted model that real agents talk to, agents that are a script, and
+recordings that play their agent. See docs/testing.md."""
 
+from ._fake_agent import FakeAgent
+from ._fake_agent.steps import (
+    FakeScript,
+    FakeStep,
+    FakeTurn,
+    asks,
+    asks_user,
+    calls,
+    exits,
+    fails,
+    says,
+    spends,
+    thinks,
+    waits,
+    writes,
+)
+from ._replay_agent import ReplayAgent
 from ._scripted_model import (
     Cut,
     Error,
@@ -28,9 +46,14 @@ from ._scripted_model import (
 __all__ = [
     "Cut",
     "Error",
+    "FakeAgent",
+    "FakeScript",
+    "FakeStep",
+    "FakeTurn",
     "Hold",
     "Native",
     "RedactedThinking",
+    "ReplayAgent",
     "Request",
     "Scenario",
     "Script",
@@ -41,11 +64,21 @@ __all__ = [
     "ToolCall",
     "Turn",
     "Usage",
+    "asks",
+    "asks_user",
+    "calls",
     "error",
+    "exits",
+    "fails",
     "load",
+    "says",
     "script",
+    "spends",
     "text",
     "thinking",
+    "thinks",
     "tool",
     "turn",
+    "waits",
+    "writes",
 ]

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 VERSION = "2.0"
@@ -333,7 +334,6 @@ class Agent:
         self._pace = pace
         self._store = store
         self._sessions: dict[str, Session] = {}
-        self._numbers = count(1)
         self._answers: dict[str, Callable[[Json], Json]] = {
             "initialize": self._initialize,
             "session/new": self._new,
@@ -368,7 +368,7 @@ class Agent:
         }
 
     def _new(self, params: Json) -> Json:
-        id = next(id for id in (f"demo-{number}" for number in self._numbers) if not self._kept(id))
+        id = f"demo-{token_hex(4)}"
         self._sessions[id] = Session(id, params["cwd"], self._client, self._pace)
         return {"sessionId": id}
 

@@ -88,7 +88,8 @@ def command(
 
     FILE is an agent's stdout (JSONL), a recording, a session file, a canonical stream, or what --view agent-event
     or --view insights wrote; "-" is stdin. Events are written as soon as their line has been read. With --into many
-    files are converted at a time, each for itself; one that cannot be read is told of, and the status is then 1.
+    files are converted at a time, each for itself; one that cannot be read is told of, and the status is then 1. Empty
+    ones, which agents leave behind, are counted and left out.
     """
     redact = redact if redact is not None else not (native or view == "native")
     native = native or view == "native" or view in WITH_LINES
@@ -118,15 +119,17 @@ def _all(given: tuple[str, ...], into: Path, jobs: int | None, shown: Shown, opt
     if not paths:
         raise UsageError("there is no file to convert")
     root = Path(os.path.commonpath([path.parent for path in paths]))
-    written = failed = 0
+    written = failed = empty = 0
     for came in convert_files(paths, Writer(shown, root, into), jobs=jobs, **options):
         if came.error is None:
             written += 1
+        elif came.empty:
+            empty += 1
         else:
             failed += 1
             named = str(came.path) in came.error
             echo(came.error if named else f"{came.path}: {came.error}", err=True)
-    echo(f"{written} converted, {failed} not", err=True)
+    echo(f"{written} converted, {failed} not" + (f", {empty} empty" if empty else ""), err=True)
     return 1 if failed else 0
 
 

@@ -12,16 +12,19 @@ from io import TextIOWrapper
 from itertools import groupby
 from operator import itemgetter
 from time import monotonic
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from dragoman._cli.terminal.visible import escape, prose_spans, spans
+from dragoman._cli.terminal.chosen import settings
+from dragoman._cli.terminal.visible import escape, prose, prose_spans, spans
 
 INDENT: Final = "  "
+PROSE_WIDTH: Final = 100
+"""Columns of rendered prose: longer lines are hard to read."""
 MARGIN, MORE = "  │ ", "  ┆ "
 """In front of a line that is shown whole, and of what did not fit on it: so a wrapped line and two lines differ, and
 no text of an agent's begins where one of ours does."""
@@ -44,6 +47,14 @@ def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
 codecs.register_error("dragoman.plainer", _plainer)
 
 
+_COLOURS: Final[dict[str, dict[str, Any]]] = {
+    "auto": {},
+    "always": {"color_system": "truecolor", "no_color": False},
+    "never": {"no_color": True},
+}
+"""What the setting is to the console. Without colours bold and dim remain: they are no colours (no-color.org)."""
+
+
 class _Console(Console):
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError  # for the group, as from any other command
@@ -53,7 +64,8 @@ def console() -> Console:
     """A console that writes as it is told: no highlighting, no markup, no wrapping of what is piped."""
     if isinstance(sys.stdout, TextIOWrapper):  # an ASCII or Latin-1 terminal gets escapes, not a traceback
         sys.stdout.reconfigure(errors="dragoman.plainer")
-    return _Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    colours: dict[str, Any] = _COLOURS[settings()["colours"]]
+    return _Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=True, **colours)
 
 
 class Pen:
@@ -121,6 +133,18 @@ class Pen:
             for piece in pieces:
                 piece.rstrip()
                 self._print(before + piece, "\n")
+
+    def markdown(self, text: str) -> None:
+        """Prose as its Markdown means it; as it is where nobody looks at a terminal. Links show where they lead."""
+        if not self.console.is_terminal:
+            self.block(text)
+            return
+        from rich.markdown import Markdown
+
+        self.end_line()
+        shown = Markdown(prose(text), hyperlinks=False, code_theme="ansi_dark")
+        self.console.print(shown, soft_wrap=False, width=min(self.console.width, PROSE_WIDTH))
+        self._blank = False
 
     def gap(self) -> None:
         """A blank line, unless there is one."""

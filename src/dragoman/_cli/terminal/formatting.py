@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from dragoman._model import events as ev
+from dragoman._prices.spending import Cost
 
 
 def seconds_of(tool: ev.ToolStarted | None, ended: ev.ToolEnded) -> float | None:
@@ -35,7 +36,7 @@ def ago(time: datetime | None, now: datetime) -> str:
     return next(spans, f"{time.astimezone():%Y-%m-%d}")
 
 
-def spent(event: ev.TurnEnded) -> list[str]:
+def spent(event: ev.TurnEnded, cost: Cost) -> list[str]:
     """Tokens, cost and time, as far as known."""
     facts = []
     if (usage := event.usage) is not None:
@@ -43,8 +44,8 @@ def spent(event: ev.TurnEnded) -> list[str]:
         tokens = ", ".join(f"{count:,} {way}" for count, way in counts if count is not None)
         if tokens:
             facts.append(f"tokens {tokens}")
-    if event.cost_usd is not None:
-        facts.append(f"${event.cost_usd:.4f}")
+    if paid := str(cost):
+        facts.append(paid)
     if event.duration_ms is not None:
         facts.append(duration(event.duration_ms / 1000))
     return facts

@@ -13,6 +13,7 @@ import click
 from dragoman._files.convert import convert
 from dragoman._files.sources import SOURCES, Input
 from dragoman._model.events import Event
+from dragoman._model.sessions import may_be_an_id
 
 FROM_HELP = (
     "What the file is: a dialect, 'events' for a canonical stream, 'agent-event' or 'insights' for such a view of "
@@ -24,8 +25,12 @@ FROM_HELP = (
 def events_in(
     file: str, dialect: str | None, *, before_waiting: Callable[[], object] = lambda: None, **options: Any
 ) -> Iterator[Iterator[Event]]:
-    """The events of a FILE argument, "-" for stdin. `before_waiting` is called before a pipe may keep us waiting,
+    """The events of a FILE argument, "-" for stdin, or the id of a session of the library. `before_waiting` is called before a pipe may keep us waiting,
     so that what was made of its last bytes is out by then. `options` are those of `convert`."""
+    if may_be_an_id(file) and not os.path.lexists(file):
+        with stored(file) as (lines, found):
+            yield convert(lines, dialect or found, **options)
+        return
     source = _source(file, before_waiting)
     events = cast(Generator[Event], convert(source, dialect, **options))
     try:
@@ -34,6 +39,17 @@ def events_in(
         events.close()  # and its file with it, however far it was read
         if isinstance(source, io.BufferedReader):
             source.close()
+
+
+@contextmanager
+def stored(id: str) -> Iterator[tuple[Iterator[bytes], str | None]]:
+    """The lines of a session of the library, and their dialect; None where they say it themselves. Raises
+    SessionNotFound."""
+    from dragoman._cli.terminal.library_access import opened_library
+
+    with opened_library(None) as library:
+        told = library.recorded(library.session(id))
+        yield told.lines, told.dialect
 
 
 def given_from(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

@@ -4,18 +4,19 @@ import json
 import os
 import sys
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 import anyio
 from msgspec import structs
 
 from dragoman._cli.terminal.editor import edited
-from dragoman._cli.terminal.formatting import choices, question_text
-from dragoman._cli.terminal.permission_menu import DENIED, EDIT, Lasting, chosen_answer, menu
+from dragoman._cli.terminal.formatting import choices, question_text, short_path
 from dragoman._cli.terminal.renderer import Renderer
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Answer, AnswerQuestion
 from dragoman._model.events import QuestionAsked
+from dragoman._policy import rulebook
+from dragoman._policy.choices import DENIED, EDIT, NO, YES_EDITED, Choice, chosen, menu
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import lasting
 
@@ -25,6 +26,8 @@ SETTLE = 1.0
 """Seconds in which nothing is taken for an answer to a question that has replaced another one."""
 _SHORT = 30
 """Characters that fit on a line with an answer on any terminal."""
+_HOW: Final = {YES_EDITED: " (opens your editor)", NO: " (a reason may follow: n use the other file)"}
+"""How an answer is given here, by its label."""
 _YES = ("y", "yes", "true", "1")
 _NO = ("n", "no", "false", "0")
 
@@ -32,12 +35,11 @@ _NO = ("n", "no", "false", "0")
 class Keyboard:
     """Asks on the terminal and reads what is typed."""
 
-    def __init__(self, renderer: Renderer, lasting: Lasting = lasting) -> None:
+    def __init__(self, renderer: Renderer) -> None:
         self.capabilities: Collection[Capability] = ()
         """What the agent can do."""
         self._renderer = renderer
         self._pen = renderer.pen
-        self._lasting = lasting
         self._taken_back = False
         """The last question went away before it was answered: somebody may be about to answer it."""
 
@@ -58,19 +60,21 @@ class Keyboard:
         """The answer that was typed."""
         self._begin()
         self._renderer.ask(request)
-        choices = menu(request, self.capabilities, self._lasting)
+        rule_file = short_path(str(rulebook.user_file()))
+        choices = menu(request, self.capabilities, lasting(request), rule_file)
         for key, choice in choices.items():
+            label = choice.label + _HOW.get(choice.label, "")
             said = f": {choice.said}" if choice.said else ""
-            self._pen.whole(choice.label, said, margin=(f"  {key:3}", "bold yellow"), more=_BESIDE_KEYS)
+            self._pen.whole(label, said, margin=(f"  {key:3}", "bold yellow"), more=_BESIDE_KEYS)
         while True:
             line = await self._line(f"  {'/'.join(choices)}? ")
             if line is None:
                 return Answer(request=request.id, message=DENIED)
-            if line.strip().lower() == EDIT and EDIT in choices:
-                edited = await self._edited_input(request.event.input)
-                if edited is not None:
-                    return structs.replace(choices[EDIT].answer, updated_input=edited)
-            elif (answer := chosen_answer(line, choices)) is not None:
+            if EDIT in choices and line.strip().lower() == EDIT:
+                answer = chosen(choices, EDIT, input=await self._edited_input(request.event.input))
+            else:
+                answer = typed_answer(line, choices)
+            if answer is not None:
                 return answer
 
     async def _edited_input(self, input: Any) -> dict[str, Any] | None:
@@ -181,6 +185,12 @@ def _fields(schema: Any) -> list[tuple[str, dict[str, Any]]]:
     if not isinstance(properties, dict):
         return []
     return [(name, field if isinstance(field, dict) else {}) for name, field in properties.items()]
+
+
+def typed_answer(line: str, choices: dict[str, Choice]) -> Answer | None:
+    """The answer that a line picks by its key; None if it picks none. What follows a no is its reason."""
+    key, _, reason = line.strip().partition(" ")
+    return chosen(choices, key.lower(), reason=reason.strip())
 
 
 def picks(line: str, labels: list[str]) -> str | None:

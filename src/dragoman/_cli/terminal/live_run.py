@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from logging import DEBUG
 from typing import Final
 
 import anyio
@@ -20,8 +21,13 @@ from dragoman._model.errors import DragomanError
 from dragoman._model.events import Event
 from dragoman._model.result import Verdict
 from dragoman._policy.permission import PermissionRequest
+from dragoman._runtime.log import logger
 from dragoman._runtime.requests import AnswerHandler, ApproveHandler
+from dragoman._wire.event_json import encode
+from dragoman._wire.redaction import Redactor
 from dragoman.api import open as open_session
+
+_EVENTS: Final = logger("dragoman.events")
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 GRACE: Final = 10.0
@@ -60,6 +66,7 @@ class LiveRun:
         """A signal came while something was being written; until that is done nobody hears it."""
         self._pid: int | None = None
         self._session = open_session(config, approve=approve, answer=answer)
+        self._redactor = self._session._run.plan.options.redactor or Redactor()
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -99,6 +106,8 @@ class LiveRun:
     def _take(self, event: Event) -> None:
         self._pid = getattr(event, "pid", None) or self._pid
         self._verdict.see(event)
+        if _EVENTS.isEnabledFor(DEBUG):
+            _EVENTS.debug("%s", self._redactor.text(encode(event).decode()))
         self._showing = True
         try:
             self._see(event)

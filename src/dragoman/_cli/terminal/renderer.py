@@ -20,6 +20,8 @@ from dragoman._model import events as ev
 from dragoman._model.toolnames import one_line, title_of
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import LOOKING
+from dragoman._prices.spending import Spending
+from dragoman._settings import own_prices
 
 OUTPUT_LINES = 6
 """How much of a tool's output is shown: its end, where results and errors are."""
@@ -46,10 +48,13 @@ _COUNTED = frozenset(("read", "search", "execute", "fetch", "browse", "mcp", "ot
 
 
 class Renderer:
-    """Shows one run. What a table has no entry for says nothing to a person."""
+    """Shows one run. What a table has no entry for says nothing to a person. With `settled` it is over: messages are shown
+    when they are whole, their Markdown as it is meant, and nothing is waited for. `model`: which is used, until the agent
+    says another."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, settled: bool = False, model: str | None = None) -> None:
         self.pen = Pen(console)
+        self._settled = settled
         self._speaking: tuple[object, ...] | None = None
         """The block whose deltas are on the screen and whose message has not come."""
         self._cwd: str | None = None
@@ -67,6 +72,7 @@ class Renderer:
         self._plan: list[ev.PlanEntry] = []
         self._shown_texts: set[str] = set()
         """Errors that are on the screen; a turn's end repeats them."""
+        self._spending = Spending(own_prices.load().prices, model)
         self._history = False
         self._odd = 0
         self._turns = 0
@@ -91,6 +97,7 @@ class Renderer:
             ev.PermissionResolved: self._permission_resolved,
             ev.QuestionAsked: self._question_asked,
             ev.QuestionAnswered: self._question_answered,
+            ev.HostAnswered: self._host_answered,
             ev.CommandEnded: self._command_ended,
             ev.RateLimit: self._rate_limit,
             ev.ContextCompacted: self._context_compacted,
@@ -110,6 +117,7 @@ class Renderer:
                 self.pen.line(("… what was said before, played back by the agent", "dim"))
             self._history = True
             return
+        self._spending.feed(event)
         show = self._handlers.get(type(event))
         if show is not None:
             show(event)
@@ -125,7 +133,8 @@ class Renderer:
     # --- the run and its session -------------------------------------------------------------------------
 
     def _run_started(self, event: ev.RunStarted) -> None:
-        self.pen.wait(f"Starting {event.agent}")
+        if not self._settled:
+            self.pen.wait(f"Starting {event.agent}")
 
     def _session_started(self, event: ev.SessionStarted) -> None:
         self._cwd = event.cwd
@@ -146,7 +155,7 @@ class Renderer:
             self._remark("·", f"mode is now {event.mode}", event)
 
     def _session_status(self, event: ev.SessionStatus) -> None:
-        if event.status not in ("idle", "ended"):
+        if event.status not in ("idle", "ended") and not self._settled:
             self.pen.wait(event.message or event.status.capitalize())
 
     def _auth(self, event: ev.Auth) -> None:
@@ -161,6 +170,8 @@ class Renderer:
 
     def _delta(self, event: ev.Delta) -> None:
         if event.kind in ("tool_input", "tool_output") or event.role != "assistant" or event.parent:
+            return
+        if self._settled:
             return
         key = _block(event)
         if self._speaking != key:
@@ -182,7 +193,10 @@ class Renderer:
             self._last = None
             text = event.text.strip("\n")
             self._shown_texts = {event.text}
-            self.pen.block(text, _MESSAGE_STYLES[event.kind], depth=self._depth(event))
+            if self._settled and event.kind == "text" and not event.parent:
+                self.pen.markdown(text)
+            else:
+                self.pen.block(text, _MESSAGE_STYLES[event.kind], depth=self._depth(event))
             self._wait(event)
 
     def _user_message(self, event: ev.Message) -> None:
@@ -218,7 +232,8 @@ class Renderer:
         title = f" {self._about(event.title)}" if event.title and event.title != event.name else ""
         self.pen.line(("● ", "cyan"), (name, "bold"), title, depth=self._depth(event))
         self._last = event.call_id
-        self.pen.wait(f"{name}{title}")
+        if not self._settled:
+            self.pen.wait(f"{name}{title}")
 
     def _tool_updated(self, event: ev.ToolUpdated) -> None:
         tool = self._tools.get(event.call_id)
@@ -337,7 +352,8 @@ class Renderer:
             self._previewed.discard(request.call_id)  # what was shown is not what will be done
         at_hand = request is None or self._last == (request.call_id or request.request_id)
         named = "" if request is None or at_hand else f"{self._wish(request)}: "
-        said = event.outcome if event.by == "client" else f"{event.outcome} by {event.by}"
+        by = event.who or (event.by if event.by != "client" else None)
+        said = event.outcome if by is None else f"{event.outcome} by {by}"
         why = f" ({event.rule})" if event.rule else ""
         message = f": {one_line(event.message)}" if event.message else ""
         self.pen.line(("  └ ", "dim"), named, (said + why, style), message, depth=self._depth(event))
@@ -353,8 +369,14 @@ class Renderer:
             self.pen.block(text, "bold", margin="? ", depth=self._depth(event))
 
     def _question_answered(self, event: ev.QuestionAnswered) -> None:
-        self.pen.line(("  └ ", "dim"), answer_text(event), depth=self._depth(event))
+        who = f" (by {event.who})" if event.who else ""
+        self.pen.line(("  └ ", "dim"), answer_text(event) + who, depth=self._depth(event))
         self._wait(event)
+
+    def _host_answered(self, event: ev.HostAnswered) -> None:
+        if event.who:  # else it was answered here, or nobody was asked
+            why = f": {one_line(event.error.message)}" if event.error is not None else ""
+            self.pen.line(("  └ ", "dim"), f"answered by {event.who}", why, depth=self._depth(event))
 
     def _command_ended(self, event: ev.CommandEnded) -> None:
         if not event.ok:
@@ -409,7 +431,7 @@ class Renderer:
             if event.outcome != "completed" and event.reason not in (None, event.outcome, "completed")
             else ""
         )
-        facts = [f"{event.outcome}{why}", *spent(event)]
+        facts = [f"{event.outcome}{why}", *spent(event, self._spending.turn)]
         if event.denials:
             facts.append(f"{len(event.denials)} denied")
         self.pen.line((f"{mark} {' · '.join(facts)}", style))
@@ -434,6 +456,8 @@ class Renderer:
         self._wait(event)
 
     def _wait(self, event: ev.Event) -> None:
+        if self._settled:
+            return
         tool = next(reversed(self._tools.values()), None)
         self.pen.wait(self._call(tool) if tool else f"{event.agent or 'the agent'} is working")
 

@@ -14,8 +14,9 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from dragoman._model import patches, toolnames
+from dragoman._model import toolnames
 from dragoman._model.events import FileChanged, PermissionRequested
+from dragoman._reports.diffs import diff_of_edit, text_after
 
 DIFF_STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 TAB: Final = 4
@@ -136,14 +137,12 @@ def _subject(input: dict[str, Any]) -> tuple[str, str | None]:
 
 def _edit(input: dict[str, Any]) -> list[Line]:
     """The texts before and after, taken out of an edit's input, as a diff."""
-    key = "new_string" if "new_string" in input else "content"
-    before, after = input.get("old_string"), input.get(key)
-    if not isinstance(after, str) or not isinstance(before, str | None) or before == after:
+    diff = diff_of_edit(input)
+    if diff is None:
         return []
-    diff = patches.from_texts("", before, after) or ""
-    for taken in ("old_string", key):
+    for taken in ("old_string", text_after(input)):
         input.pop(taken, None)
-    return [line for line in diff_lines(diff) if line[0] != patches.NO_NEWLINE]  # pieces, not files
+    return diff_lines(diff)
 
 
 def _patches(input: dict[str, Any]) -> dict[str, list[Line]]:

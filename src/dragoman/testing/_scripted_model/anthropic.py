@@ -110,10 +110,14 @@ def _message(reply: Reply, **fields: Any) -> dict[str, Any]:
     }
 
 
-def _usage(usage: Usage, output: int) -> dict[str, int]:
+def _usage(usage: Usage, output: int) -> dict[str, Any]:
     return {
         "input_tokens": usage.input,
         "cache_creation_input_tokens": usage.cache_write,
+        "cache_creation": {
+            "ephemeral_5m_input_tokens": usage.cache_write,
+            "ephemeral_1h_input_tokens": 0,
+        },
         "cache_read_input_tokens": usage.cache_read,
         "output_tokens": output,
     }

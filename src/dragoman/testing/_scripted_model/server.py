@@ -161,13 +161,13 @@ class Handler(BaseHTTPRequestHandler):
         return self._whole(scenario, api, reply)
 
     def _whole(self, scenario: Scenario, api: Api, reply: Reply) -> None:
-        turn = reply.turn
+        turn, headers = reply.turn, _headers(reply)
         if turn.hold:
             scenario._hold(turn.hold.gate)
         if turn.error:
-            self._send(turn.error.status, api.failure(turn.error), turn.headers)
+            self._send(turn.error.status, api.failure(turn.error), headers)
         else:
-            self._send(200, api.whole(reply), turn.headers, cut=turn.cut is not None)
+            self._send(200, api.whole(reply), headers, cut=turn.cut is not None)
 
     def _stream(self, scenario: Scenario, api: Api, reply: Reply) -> None:
         turn = reply.turn
@@ -176,7 +176,8 @@ class Handler(BaseHTTPRequestHandler):
             events = events[: turn.cut.after]
             if turn.cut.error:
                 events.append(api.stream_failure(turn.cut.error))
-        self._head(200, {"content-type": "text/event-stream", "transfer-encoding": "chunked", **turn.headers})
+        streamed = {"content-type": "text/event-stream", "transfer-encoding": "chunked"}
+        self._head(200, streamed | _headers(reply))
         for count, event in enumerate([*events, b""]):
             if turn.hold and count == min(turn.hold.after, len(events)):
                 scenario._hold(turn.hold.gate)
@@ -209,6 +210,11 @@ class Handler(BaseHTTPRequestHandler):
     def _drop(self) -> None:
         self.close_connection = True
         hang_up(self.connection)
+
+
+def _headers(reply: Reply) -> dict[str, str]:
+    """With the request's id, which Claude Code writes beside each answer."""
+    return {"request-id": f"req_{reply.message}", **reply.turn.headers}
 
 
 def hang_up(connection: socket.socket) -> None:

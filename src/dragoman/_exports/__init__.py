@@ -1,0 +1,1 @@
+"""Exports: events as files that others read. Pure."""

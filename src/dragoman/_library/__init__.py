@@ -1,0 +1,1 @@
+"""The library: every session of every agent in one place, kept, found and counted."""
