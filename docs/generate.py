@@ -1,4 +1,4 @@
-"""Writes docs/events.md, docs/api.md and the table of agents in README.md from the code itself: `python
+"""Writes docs/events.md, docs/api.md, docs/http-api.md and the table of agents in README.md from the code itself: `python
 docs/generate.py`."""
 
 import ast
@@ -9,82 +9,19 @@ from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, TypeGuard, is_typeddict
+from typing import TypeGuard, is_typeddict
 
+from http_page import http_page
 from msgspec import Struct
+from source_words import Field, cell, documented, fields_of, kind_of, own_words, paragraphs, table
 
 import dragoman
-from dragoman import agent_protocol, blocking, testing, untether
+from dragoman import agent_protocol, blocking, server, testing, untether
 from dragoman._agents import AGENTS
 from dragoman._model import content, events, usage
 from dragoman._model.config import SessionConfig
 
 DOCS = Path(__file__).parent
-
-# --- what stands in the source -------------------------------------------------------------------------------
-
-
-class Field(NamedTuple):
-    """A name in a class with its type, as written, and the docstring behind it."""
-
-    name: str
-    kind: str
-    words: str
-
-
-def documented(body: list[ast.stmt]) -> Iterator[tuple[ast.stmt, str]]:
-    """The statements of a body, each with the docstring behind it."""
-    for node, after in zip(body, [*body[1:], ast.Pass()], strict=True):
-        yield node, _words(after)
-
-
-def _words(node: ast.stmt) -> str:
-    if (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    ):
-        return " ".join(node.value.value.split())
-    return ""
-
-
-def definition_of(cls: type) -> ast.ClassDef:
-    tree = ast.parse(inspect.getsource(cls)).body[0]
-    assert isinstance(tree, ast.ClassDef)
-    return tree
-
-
-def fields_of(cls: type) -> list[Field]:
-    """The fields that a class itself declares."""
-    return [
-        Field(node.target.id, _kind(node.annotation), words)
-        for node, words in documented(definition_of(cls).body)
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
-        if words or not ast.unparse(node.annotation).startswith("ClassVar")
-    ]
-
-
-def table(fields: list[Field]) -> str:
-    if not fields:
-        return "No fields of its own."
-    rows = ["| field | type | |", "|---|---|---|"]
-    for name, kind, words in fields:
-        rows.append(f"| {name} | {cell(f'`{kind}`')} | {cell(words)} |")
-    return "\n".join(rows)
-
-
-def cell(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-def own_words(cls: type) -> str:
-    """The docstring of a class; not one that it inherits."""
-    return inspect.cleandoc(cls.__doc__) if cls.__doc__ and "__doc__" in vars(cls) else ""
-
-
-def paragraphs(*parts: str) -> str:
-    return "\n\n".join(part for part in parts if part)
-
 
 # --- events.md -----------------------------------------------------------------------------------------------
 
@@ -127,8 +64,8 @@ def event_section(title: str, cls: type, *shared: type) -> str:
 API_HEAD = """\
 # The Python API
 
-What is public is `dragoman`, `dragoman.blocking`, `dragoman.testing`, `dragoman.untether` and `dragoman.agent_protocol`, each with the names
-on this page; whatever else can be imported may change at any time. This page is made from the code (`python docs/generate.py`)."""
+What is public is `dragoman`, `dragoman.blocking`, `dragoman.server`, `dragoman.testing`, `dragoman.untether` and `dragoman.agent_protocol`,
+each with the names on this page; whatever else can be imported may change at any time. This page is made from the code (`python docs/generate.py`)."""
 
 GROUPS = {
     "Opening an agent": ("dragoman.api",),
@@ -160,6 +97,7 @@ REST = "More"
 CONSTRUCTED = (
     *("ScriptedModel", "AgentClient", "ProtocolAdapter", "AgentError"),
     *("MockTransport", "StdioTransport"),
+    *("Application", "Client"),
 )
 """Classes that a caller makes. The others come from a call, or are plain values made by their fields."""
 
@@ -175,7 +113,7 @@ def api_page() -> str:
         if names:
             render = event_rows if title == "Events" else sections
             parts += [f"## {title}", render(dragoman, names)]
-    for module in (blocking, testing, untether, agent_protocol):
+    for module in (blocking, server, testing, untether, agent_protocol):
         words, _, _ = (module.__doc__ or "").partition("\n\n")
         parts += [f"# {module.__name__}", words, sections(module, module.__all__)]
     return paragraphs(*parts) + "\n"
@@ -253,16 +191,16 @@ def attributes(cls: type, node: ast.ClassDef) -> Iterator[Field]:
             kind=_spelled_out(field.kind, aliases), words=field.words or said.get(field.name, "")
         )
     for start in _starts(node):
-        kinds = {arg.arg: _kind(arg.annotation) for arg in _all(start.args) if arg.annotation}
+        kinds = {arg.arg: kind_of(arg.annotation) for arg in _all(start.args) if arg.annotation}
         for line, words in documented(start.body):
             if words and isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Attribute):
-                yield Field(line.target.attr, _kind(line.annotation), words)
+                yield Field(line.target.attr, kind_of(line.annotation), words)
             elif words and isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Attribute):
                 yield Field(line.targets[0].attr, kinds.get(ast.unparse(line.value), "Any"), words)
     for method in node.body:
         if _public(method) and _is_property(method) and method.returns is not None:
             yield Field(
-                method.name, _kind(method.returns), " ".join((ast.get_docstring(method) or "").split())
+                method.name, kind_of(method.returns), " ".join((ast.get_docstring(method) or "").split())
             )
 
 
@@ -343,7 +281,7 @@ def signature(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str | None = N
     given = [part for part in _parameters(node.args) if part != "self"]
     word = "async def " if isinstance(node, ast.AsyncFunctionDef) else "def "
     head = name if name is not None else word + node.name
-    tail = f" -> {_kind(node.returns)}" if node.returns is not None and name is None else ""
+    tail = f" -> {kind_of(node.returns)}" if node.returns is not None and name is None else ""
     line = f"{head}({', '.join(given)}){tail}"
     if len(line) <= 100:
         return line
@@ -372,19 +310,10 @@ def _parameters(args: ast.arguments) -> Iterator[str]:
 
 
 def _parameter(arg: ast.arg, default: ast.expr | None) -> str:
-    kind = f": {_kind(arg.annotation)}" if arg.annotation is not None else ""
+    kind = f": {kind_of(arg.annotation)}" if arg.annotation is not None else ""
     if default is None:
         return arg.arg + kind
     return f"{arg.arg}{kind} = {ast.unparse(default)}" if kind else f"{arg.arg}={ast.unparse(default)}"
-
-
-def _kind(annotation: ast.expr) -> str:
-    """A type that is written as a string stands without its quotes."""
-    return (
-        str(annotation.value)
-        if isinstance(annotation, ast.Constant) and annotation.value
-        else ast.unparse(annotation)
-    )
 
 
 def code(text: str) -> str:
@@ -421,7 +350,11 @@ def agents_table() -> str:
     return "\n".join((*head, *rows, "", *others, ""))
 
 
-PAGES: dict[str, Callable[[], str]] = {"events.md": events_page, "api.md": api_page}
+PAGES: dict[str, Callable[[], str]] = {
+    "events.md": events_page,
+    "api.md": api_page,
+    "http-api.md": http_page,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -7,6 +7,7 @@ each there are, drawn anew.
 
 import os
 from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -31,9 +32,12 @@ settings.load_profile("fuzz" if "DRAGOMAN_FUZZ" in os.environ else "test")
 
 @pytest.fixture(autouse=True, scope="session")
 def _state_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory(prefix="d-") as sockets:
+        patch.setenv("XDG_RUNTIME_DIR", sockets)  # its path is short, as those of sockets must be
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         patch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("DRAGOMAN_RECORD", "false")  # a run is kept where a test is about that
         yield
 
 

@@ -16,6 +16,7 @@ from dragoman._dialects.codex.app.items import Item
 from dragoman._dialects.codex.app.messages import NOTIFICATIONS, REQUESTS
 from dragoman._dialects.codex.exec import messages as codex_exec
 from dragoman._dialects.codex.rollout import messages as codex_rollout
+from dragoman._dialects.copilot import messages as copilot_messages
 from dragoman._dialects.gemini.stream import messages as gemini_stream
 from dragoman._files.sources import open_source
 from dragoman._model.frames import Direction
@@ -342,6 +343,89 @@ _CHAT_ENTRIES = st.builds(
 _CHAT_LISTS = st.builds(lambda entries: {"$set": {"messages": entries}}, st.lists(_CHAT_ENTRIES, max_size=3))
 _CHAT_BRACES: Lines = st.sampled_from([b"{", b"}", b"", b"  }"]).map(lambda line: ("out", line))
 
+# --- Qwen Code and Copilot CLI -----------------------------------------------------------------------------
+
+QWEN_CHAT = Vocabulary(
+    """
+    uuid parentUuid sessionId timestamp type subtype provenance cwd version model message role parts text thought
+    functionCall functionResponse inlineData id name args response output error usageMetadata promptTokenCount
+    candidatesTokenCount thoughtsTokenCount totalTokenCount toolCallResult callId status executionStatus resultDisplay
+    errorType durationMs fileDiff filePath originalContent newContent exitCode executionMode systemPayload uiEvent
+    event.name input_token_count output_token_count total_token_count prompt_id subagent_id call_id duration_ms
+    error_message status_code customTitle userText displayText info originalTokenCount compressedHistory forkedFrom
+    agentId agentName isSidechain todos content subagent_type description
+    """,
+    """
+    user assistant tool_result system ui_telemetry chat_compression custom_title rewind at_command session_model
+    notification mid_turn_user_message qwen-code.api_response qwen-code.api_error qwen-code.tool_call s1########0
+    success cancelled not_started execution_denied shell_result background foreground s1 s2 u1 u2 c1 c2 agent
+    todo_write write_file helper-c1 helper <task-notification><task-id>helper-c1</task-id>
+    """,
+)
+_QWEN_LINES = st.builds(
+    lambda fields, kind, session, uuid, subtype, aside, parts: {
+        **fields, "type": kind, "sessionId": session, "uuid": uuid, "subtype": subtype,
+        "isSidechain": aside, "agentId": "helper-c1", "message": {"parts": parts},
+    },
+    QWEN_CHAT.fields,
+    one_of("user assistant tool_result system ?"),
+    one_of("s1 s2"),
+    one_of("u1 u2 u3 u4 u5 u6 u7 u8"),
+    one_of("ui_telemetry chat_compression custom_title rewind at_command notification hologram") | st.none(),
+    st.booleans(),
+    st.lists(
+        QWEN_CHAT.fields
+        | st.builds(
+            lambda id, name, args: {"functionCall": {"id": id, "name": name, "args": args}},
+            one_of("c1 c2"),
+            one_of("agent todo_write write_file"),
+            QWEN_CHAT.fields,
+        )
+        | st.builds(
+            lambda id, response: {"functionResponse": {"id": id, "response": response}},
+            one_of("c1 c2"),
+            QWEN_CHAT.fields,
+        ),
+        max_size=2,
+    ),
+)  # fmt: skip
+_QWEN_NOTES = st.builds(
+    lambda name, fields, subagent: {
+        "type": "system", "subtype": "ui_telemetry", "sessionId": "s1",
+        "systemPayload": {"uiEvent": {**fields, "event.name": name, "subagent_id": subagent}},
+    },
+    one_of("qwen-code.api_response qwen-code.api_error qwen-code.tool_call"),
+    QWEN_CHAT.fields,
+    one_of("helper-c1 memory") | st.none(),
+)  # fmt: skip
+
+COPILOT_EVENTS = Vocabulary(
+    """
+    type id timestamp parentId agentId data sessionId version context cwd selectedModel newModel copilotVersion content
+    messageId source delivery attachments path displayName mimeType toolRequests toolCallId name arguments reasoningText
+    chunkIndex model phase success result error message code fileEdits kind detailedContent file_text shellExecution
+    exitCode structuredContent contents usage inputTokens outputTokens accounting sourceSessionId sequence apiCallId
+    requestId permissionRequest fullCommandText decisionSource feedback agentName agentDescription cancelled summary
+    modelMetrics compactionTokensUsed compactionAttemptId summaryContent trigger preCompactionTokens toolUsage
+    hookType statusCode errorType newMode mcpServerName mcpToolName toolName parentToolCallId reasoningId
+    """,
+    f"""
+    {" ".join(sorted(copilot_messages.SPEAKING))} s1 s2 c1 c2 a1 a2 r1 r2 approved denied-by-rules cancelled
+    human_response steering idle create edit delete denied rejected manual commentary text image user agent-1 task bash
+    """,
+)
+_COPILOT_LINES = st.builds(
+    lambda kind, agent, fields, call, request: {
+        "type": kind, "id": "e", "parentId": None, "timestamp": "2026-01-01T00:00:00Z", "agentId": agent,
+        "data": {**fields, "toolCallId": call, "requestId": request},
+    },
+    st.sampled_from([*sorted(copilot_messages.SPEAKING), "assistant.turn_end", "?"]),
+    one_of("a1 a2") | st.none(),
+    COPILOT_EVENTS.fields,
+    one_of("c1 c2"),
+    one_of("r1 r2"),
+)  # fmt: skip
+
 # --- ACP ---------------------------------------------------------------------------------------------------
 
 _ACP_UPDATES = """
@@ -406,8 +490,10 @@ VOCABULARIES = {
     "codex_app": CODEX_APP,
     "codex_exec": CODEX_EXEC,
     "codex_rollout": CODEX_ROLLOUT,
+    "copilot_events": COPILOT_EVENTS,
     "gemini_chat": GEMINI_CHAT,
     "gemini_stream": GEMINI_STREAM,
+    "qwen_chat": QWEN_CHAT,
 }
 TRAFFIC: dict[str, Lines] = {
     "acp": written("out", _ACP_LINES) | written("out", _ACP_LINES) | written("in", _ACP_LINES),
@@ -417,8 +503,10 @@ TRAFFIC: dict[str, Lines] = {
     "codex_app": written("out", _CODEX_MESSAGES) | written("in", _CODEX_COMMANDS | _CODEX_MESSAGES),
     "codex_exec": written("out", _EXEC_LINES),
     "codex_rollout": written("out", _ROLLOUT_LINES),
+    "copilot_events": written("out", _COPILOT_LINES | _COPILOT_LINES | COPILOT_EVENTS.fields),
     "gemini_chat": written("out", GEMINI_CHAT.fields | _CHAT_ENTRIES | _CHAT_LISTS) | _CHAT_BRACES,
     "gemini_stream": written("out", _GEMINI_LINES | _GEMINI_DELTAS),
+    "qwen_chat": written("out", _QWEN_LINES | _QWEN_NOTES | QWEN_CHAT.fields),
 }
 
 # --- captured runs with faults -----------------------------------------------------------------------------

@@ -35,6 +35,8 @@ from dragoman._model.events import (
 )
 from dragoman._model.result import Verdict
 from dragoman.api import ask, connect, open
+from dragoman.testing import ReplayAgent
+from tests.golden import CAPTURES
 from tests.runtime.toy_agent import PLURAL, TOY
 
 pytestmark = pytest.mark.anyio
@@ -46,6 +48,23 @@ async def test_ask_gives_one_prompt_and_tells_what_came_of_it(tmp_path: Path) ->
     assert [event.seq for event in result.events] == list(range(1, len(result.events) + 1))
     assert isinstance(result.events[0], RunStarted)
     assert result.events[0].cwd == str(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("model", "cost"),
+    [
+        ("gpt-5.5", (None, pytest.approx(0.001055), 0)),
+        ("nobody-knows", (None, None, 1)),
+        (None, (None, None, 1)),
+    ],
+)
+async def test_what_the_agent_does_not_say_is_estimated(
+    tmp_path: Path, model: str | None, cost: tuple[Any, ...]
+) -> None:
+    """100 tokens in, 10 of them from the cache, and 20 out (capture codex_exec 0.166.0 resume)."""
+    agent = ReplayAgent(CAPTURES / "codex_exec/0.166.0/resume/stdout.jsonl")
+    result = await ask(agent, "remember 42", model=model, cwd=tmp_path, approve="all")
+    assert (result.cost_usd, result.cost_estimated_usd, result.unpriced_calls) == cost
 
 
 async def test_ask_of_an_agent_that_takes_its_prompt_at_the_start() -> None:

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 import dragoman
-from dragoman import agent_protocol, api, blocking, testing, untether
+from dragoman import agent_protocol, api, blocking, server, testing, untether
 from dragoman._model import events
 
 SOURCE = Path(dragoman.__file__)
@@ -42,10 +42,10 @@ def test_type_checkers_see_the_same_names() -> None:
 
 def test_only_these_modules_are_public() -> None:
     found = {module.name for module in pkgutil.iter_modules(dragoman.__path__) if module.name[0] != "_"}
-    assert found == {"agent_protocol", "api", "blocking", "testing", "untether"}
+    assert found == {"agent_protocol", "api", "blocking", "server", "testing", "untether"}
     for package in (agent_protocol, testing):
         assert all(module.name[0] == "_" for module in pkgutil.iter_modules(package.__path__))
-    for module in (agent_protocol, api, blocking, testing, untether):
+    for module in (agent_protocol, api, blocking, server, testing, untether):
         assert all(hasattr(module, name) for name in module.__all__)
     assert all(getattr(dragoman, name) is getattr(api, name) for name in api.__all__)
 

@@ -1,19 +1,21 @@
 """Opening a session with an agent, and asking one thing of it."""
 
-import logging
 import os
+import shlex
 import shutil
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from logging import DEBUG
+from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Unpack
 
 from anyio import to_thread
-from msgspec import structs
+from msgspec import structs, to_builtins
 
-from dragoman._agents.agent import FETCHERS, Agent, environment
+from dragoman._agents.agent import FETCHERS, REPLAY, Agent, AnyAgent, StandIn, environment
 from dragoman._agents.versions import installed_version, is_older
 from dragoman._files import images, stores
 from dragoman._files.recording import RecordingWriter, is_passage
@@ -24,20 +26,23 @@ from dragoman._model.errors import DragomanError, SpawnFailed, Unsupported, Usag
 from dragoman._model.events import AnyEvent, FileChanged
 from dragoman._model.hooks import HookHandler, checked_hooks
 from dragoman._model.result import NEVER_BEGAN, Result, Verdict
-from dragoman._model.sessions import LATEST, SessionInfo, newest_first
+from dragoman._model.sessions import LATEST, SessionInfo, may_be_an_id, newest_first
 from dragoman._model.tools import Function, Tool, checked_tools
-from dragoman._policy import prices, rulebook, trust
-from dragoman._policy.limits import Limits
+from dragoman._policy import rulebook, trust
+from dragoman._policy.limits import UNKNOWN_COST_REMEDY, Limits
 from dragoman._policy.policy import Policy
+from dragoman._prices.spending import Cost, spent
 from dragoman._runtime.connection import Connection
 from dragoman._runtime.functions import Functions, check_server_names
 from dragoman._runtime.host.host import OFFERS
 from dragoman._runtime.locks import SessionLocks
+from dragoman._runtime.log import log, logger
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.requests import AnswerHandler, ApproveHandler, Handlers, ServeHandler
 from dragoman._runtime.resuming import SessionFinder
 from dragoman._runtime.run import FrameSink
 from dragoman._runtime.session import Session
+from dragoman._settings import own_prices
 from dragoman._wire.redaction import Redactor, secrets_in
 
 __all__ = [
@@ -51,13 +56,13 @@ __all__ = [
     "rename_session",
 ]
 
-_log = logging.getLogger("dragoman")
+_started = logger("dragoman.start")
 _told: set[tuple[str, str]] = set()
 """The agents and folders of which it was said that they are not trusted."""
 
 
 def open(
-    agent: str | Agent | SessionConfig,
+    agent: AnyAgent,
     *,
     prompt: str | None = None,
     once: bool = False,
@@ -74,7 +79,8 @@ def open(
     With `once` it ends by itself as soon as `prompt` is done (see `Session.busy`), so that `events()` and `view()` are
     the whole run, from run.started to run.ended; up to 10,000 events are kept for who begins to listen late.
 
-    `agent` is its name, or a configuration that the other arguments change. `approve` is a mode (`ask`, if absent),
+    `agent` is its name (`replay:PATH` or `replay:ID` for a recording in its place), what plays one in a test (see docs/testing.md), or a
+    configuration that the other arguments change. `approve` is a mode (`ask`, if absent),
     or a handler that decides what neither the rules nor the mode settle. `answer` hears questions, `serve` what the
     agent wants its client to do. A handler is a function of one argument, async or not; `handler_timeout` is how many
     seconds it may take before the answer is no. `tools` are functions that the agent may call, `hooks` functions that it
@@ -94,7 +100,7 @@ def open(
 
 
 def connect(
-    agent: str | Agent | SessionConfig,
+    agent: AnyAgent,
     *,
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
@@ -116,7 +122,7 @@ def connect(
 
 
 async def ask(
-    agent: str | Agent | SessionConfig,
+    agent: AnyAgent,
     prompt: str | None = None,
     *,
     check: bool = False,
@@ -147,7 +153,7 @@ async def ask(
         **options,
     ) as session:
         events = [event async for event in session.events()]
-    return _result(events, session, check)
+    return _result(events, session, check, options.get("model"))
 
 
 # --- sessions that need not be open --------------------------------------------------------------------------
@@ -160,7 +166,7 @@ _WHOSE: Final = ("env", "inherit_env", "executable", "extra_args", "native")
 
 
 async def list_sessions(
-    agent: str | Agent | SessionConfig | None = None,
+    agent: AnyAgent | None = None,
     *,
     archived: bool = False,
     limit: int | None = None,
@@ -183,12 +189,12 @@ async def list_sessions(
             if _is_here(_known(name), configured(name, options)):
                 found += await _listed(name, archived, limit, options)
         except DragomanError as error:
-            _log.warning("the sessions of %s are not listed: %s", name, error.message)
+            log.warning("the sessions of %s are not listed: %s", name, error.message)
     return newest_first(found)[:limit]
 
 
 async def archive_session(
-    agent: str | Agent | SessionConfig, session: str, *, archived: bool = True, **options: Unpack[Options]
+    agent: AnyAgent, session: str, *, archived: bool = True, **options: Unpack[Options]
 ) -> None:
     """Put a session of an agent away, or back with `archived` False. It is named by its id, or by the beginning of it.
     Raises Unsupported if the agent cannot do that, SessionNotFound if it has no such session."""
@@ -196,24 +202,20 @@ async def archive_session(
         await connection.archive_session(session, archived=archived)
 
 
-async def delete_session(
-    agent: str | Agent | SessionConfig, session: str, **options: Unpack[Options]
-) -> None:
+async def delete_session(agent: AnyAgent, session: str, **options: Unpack[Options]) -> None:
     """Delete a session of an agent for good. As `archive_session`."""
     async with _aside(agent, options, Capability.DELETE) as connection:
         await connection.delete_session(session)
 
 
-async def rename_session(
-    agent: str | Agent | SessionConfig, session: str, title: str, **options: Unpack[Options]
-) -> None:
+async def rename_session(agent: AnyAgent, session: str, title: str, **options: Unpack[Options]) -> None:
     """Give a session of an agent a title. As `archive_session`."""
     async with _aside(agent, options, Capability.RENAME) as connection:
         await connection.rename_session(session, title)
 
 
 async def _listed(
-    agent: str | Agent | SessionConfig,
+    agent: AnyAgent,
     archived: bool,
     limit: int | None,
     options: Mapping[str, Any],
@@ -221,8 +223,7 @@ async def _listed(
 ) -> list[SessionInfo]:
     """The sessions of an agent. Of those in files that are looked into, only the ones whose ids begin with `prefix`, unless
     there are none."""
-    config = configured(agent.name if isinstance(agent, Agent) else agent, options)
-    record = agent if isinstance(agent, Agent) else _known(config.agent)
+    record, config = _chosen(agent, options)
     asked = Capability.LIST_SESSIONS in record.capabilities
     if asked and (record.store is None or archived or _is_installed(record, config)):
         async with _aside(agent, options, Capability.LIST_SESSIONS) as connection:
@@ -252,13 +253,10 @@ def _is_installed(agent: Agent, config: SessionConfig) -> bool:
 
 
 @asynccontextmanager
-async def _aside(
-    agent: str | Agent | SessionConfig, options: Mapping[str, Any], needs: Capability
-) -> AsyncIterator[Connection]:
+async def _aside(agent: AnyAgent, options: Mapping[str, Any], needs: Capability) -> AsyncIterator[Connection]:
     """A process of the agent in a folder of its own, where no project takes part. Raises Unsupported, before anything
     starts, if the agent cannot do what it is started for."""
-    name = agent.agent if isinstance(agent, SessionConfig) else agent
-    record = name if isinstance(name, Agent) else _known(name)
+    record, _ = _chosen(agent, options)
     if needs not in record.capabilities:
         raise Unsupported(record.name, needs)
     with TemporaryDirectory(prefix="dragoman-") as folder:
@@ -267,7 +265,7 @@ async def _aside(
 
 
 def _config_and_connection(
-    agent: str | Agent | SessionConfig,
+    agent: AnyAgent,
     options: dict[str, Any],
     handlers: Handlers,
     opens_session: bool = True,
@@ -281,6 +279,10 @@ def _config_and_connection(
     plan = _planned(record, config, functions, opens_session)
     if not opens_session:
         _check_many(config, plan)
+    _started.info("%s speaks %s in %s: %s", record.name, plan.dialect, plan.cwd or ".", plan.argv[0])
+    if _started.isEnabledFor(DEBUG):
+        words = (plan.options.redactor or Redactor()).text(shlex.join(plan.argv[1:]))
+        _started.debug("arguments: %s; variables: %s", words, " ".join(sorted(plan.env)))
     connection = Connection(
         plan,
         handlers=handlers,
@@ -288,7 +290,7 @@ def _config_and_connection(
         policy=Policy(
             config.approve, rulebook.load(config.cwd, config.policy), plan.granted, plan.updates, plan.bounds
         ),
-        limits=Limits.of(config),
+        limits=Limits.of(config, says_cost=Capability.COST in record.capabilities),
         recorder=_recorder(config, plan.options.redactor),
         timeout=config.timeout,
         idle_timeout=config.idle_timeout,
@@ -296,6 +298,7 @@ def _config_and_connection(
         locks=SessionLocks(record.vendor or record.name, config.timeout) if config.serialize else None,
         finder=SessionFinder(record.name, record.session_id, partial(_candidates, record, asked)),
         plan_for=lambda id: _planned(record, structs.replace(config, resume=id), functions, opens_session),
+        shares=os.path.abspath(config.record) if config.share and config.record is not None else None,
     )
     return config, connection
 
@@ -360,16 +363,23 @@ async def _candidates(record: Agent, config: SessionConfig, wanted: str, cwd: st
     return await _listed(record, False, None, options, prefix=wanted)
 
 
-def _result(events: Sequence[AnyEvent], session: Session, check: bool) -> Result:
+def _result(events: Sequence[AnyEvent], session: Session, check: bool, model: str | None) -> Result:
     verdict = Verdict(events)
     turn, run = verdict.turn, verdict.run
     assert run is not None
+    cost = (
+        Cost(reported=run.cost_usd)
+        if run.cost_usd is not None
+        else spent(events, own_prices.load().prices, model)
+    )
     result = Result(
         outcome=run.outcome,
         text=turn.text if turn is not None else None,
         error=verdict.error,
         usage=run.usage,
-        cost_usd=run.cost_usd,
+        cost_usd=cost.reported,
+        cost_estimated_usd=cost.estimated,
+        unpriced_calls=cost.unpriced,
         changes=[event for event in events if isinstance(event, FileChanged) and event.phase == "applied"],
         structured_output=turn.structured_output if turn is not None else None,
         session=session.id,
@@ -413,16 +423,42 @@ def _handlers(
     return None if callable(approve) else approve, asked
 
 
-def _record_and_config(
-    agent: str | Agent | SessionConfig, options: dict[str, Any]
-) -> tuple[Agent, SessionConfig]:
+def _record_and_config(agent: AnyAgent, options: dict[str, Any]) -> tuple[Agent, SessionConfig]:
     """The record of the agent and the checked configuration. Nothing was started yet."""
-    config = configured(agent.name if isinstance(agent, Agent) else agent, options)
+    record, config = _chosen(agent, options)
     _check_places(config)
-    record = agent if isinstance(agent, Agent) else _known(config.agent)
     folders = [os.path.abspath(folder) for folder in config.add_dirs]
     shown = [os.path.abspath(file) for file in config.images]
     return record, structs.replace(config, trusted=_trusted(record, config), add_dirs=folders, images=shown)
+
+
+def _recording(name: str) -> Path | bytes:
+    """The recording that is meant by `replay:…`: a file, or the session of the library whose id begins so. Raises
+    SessionNotFound."""
+    path = Path(name).expanduser()
+    if path.exists() or not may_be_an_id(name):
+        return path
+    from dragoman._library.library import Library
+
+    with Library() as library:
+        return b"".join(library.recorded(library.session(name)).lines)
+
+
+def _chosen(agent: AnyAgent, options: Mapping[str, Any]) -> tuple[Agent, SessionConfig]:
+    """Which agent is meant, and what is asked of it. Raises UsageError for what cannot be."""
+    if isinstance(agent, SessionConfig) and agent.agent.startswith(REPLAY):
+        said = to_builtins(agent)  # without what is as ever
+        agent, options = str(said.pop("agent")), {**said, **options}
+    if isinstance(agent, str) and agent.startswith(REPLAY):
+        from dragoman._agents import replay  # few need it
+
+        agent = replay.Replayed(_recording(agent.removeprefix(REPLAY)))
+    if isinstance(agent, StandIn):
+        return agent.record, configured(agent.record.name, {**agent.options, **options})
+    if isinstance(agent, Agent):
+        return agent, configured(agent.name, options)
+    config = configured(agent, options)
+    return _known(config.agent), config
 
 
 def _trusted(agent: Agent, config: SessionConfig) -> bool:
@@ -440,7 +476,7 @@ def _trusted(agent: Agent, config: SessionConfig) -> bool:
         )
     if brought and config.trusted is None and (agent.name, folder) not in _told:
         _told.add((agent.name, folder))
-        _log.warning(
+        log.warning(
             "%s is not trusted: %s goes on without its %s; `dragoman trust` changes that",
             folder,
             agent.name,
@@ -475,13 +511,19 @@ def _shown(config: SessionConfig, connection: Connection) -> list[ImageBlock]:
 
 
 def _check_price(agent: Agent, config: SessionConfig) -> None:
-    """A cost limit is kept by what the agent says it cost, or by the price of its model; else it cannot be kept."""
-    if config.max_cost_usd is None or Capability.COST in agent.capabilities or config.allow_unknown_cost:
+    """A cost limit is kept by what the agent says it cost, or by the price of its model. That of a model which only the
+    agent knows is looked up when it is told: see Limits.every_cost."""
+    if config.max_cost_usd is None:
         return
-    if prices.price_of(config.model) is None:
+    own = own_prices.load()
+    if own.wrong is not None:
+        log.warning("%s", own.wrong)
+    if Capability.COST in agent.capabilities or config.allow_unknown_cost or config.model is None:
+        return
+    if not own.prices.knows(config.model):
         raise UsageError(
             f"max_cost_usd cannot be kept: {agent.name} does not say what it costs and the price of the model "
-            f"{config.model or '(its default)'} is not known; name a model whose price is, or set allow_unknown_cost"
+            f"{config.model} is not known; {UNKNOWN_COST_REMEDY}"
         )
 
 

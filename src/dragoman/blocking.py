@@ -17,10 +17,10 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from msgspec import Struct
 
 from dragoman import api
-from dragoman._agents.agent import Agent
+from dragoman._agents.agent import AnyAgent
 from dragoman._model.capabilities import Capability
 from dragoman._model.commands import Command, Fact
-from dragoman._model.config import Approve, Options, SessionConfig
+from dragoman._model.config import Approve, Options
 from dragoman._model.content import ContentBlock
 from dragoman._model.events import AnyEvent, CommandEnded, McpServer, RunEnded
 from dragoman._model.frames import Exit, StopReason
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 def open(
-    agent: str | Agent | SessionConfig,
+    agent: AnyAgent,
     *,
     prompt: str | None = None,
     once: bool = False,
@@ -85,7 +85,7 @@ def open(
 
 
 def connect(
-    agent: str | Agent | SessionConfig,
+    agent: AnyAgent,
     *,
     approve: Approve | ApproveHandler | None = None,
     answer: AnswerHandler | None = None,
@@ -111,7 +111,7 @@ def connect(
 
 
 def ask(
-    agent: str | Agent | SessionConfig,
+    agent: AnyAgent,
     prompt: str | None = None,
     *,
     check: bool = False,
@@ -141,7 +141,7 @@ def ask(
 
 
 def list_sessions(
-    agent: str | Agent | SessionConfig | None = None,
+    agent: AnyAgent | None = None,
     *,
     archived: bool = False,
     limit: int | None = None,
@@ -152,20 +152,18 @@ def list_sessions(
 
 
 def archive_session(
-    agent: str | Agent | SessionConfig, session: str, *, archived: bool = True, **options: Unpack[Options]
+    agent: AnyAgent, session: str, *, archived: bool = True, **options: Unpack[Options]
 ) -> None:
     """Put a session of an agent away, or back. As `dragoman.archive_session`."""
     anyio.run(partial(api.archive_session, agent, session, archived=archived, **options))
 
 
-def delete_session(agent: str | Agent | SessionConfig, session: str, **options: Unpack[Options]) -> None:
+def delete_session(agent: AnyAgent, session: str, **options: Unpack[Options]) -> None:
     """Delete a session of an agent for good. As `dragoman.delete_session`."""
     anyio.run(partial(api.delete_session, agent, session, **options))
 
 
-def rename_session(
-    agent: str | Agent | SessionConfig, session: str, title: str, **options: Unpack[Options]
-) -> None:
+def rename_session(agent: AnyAgent, session: str, title: str, **options: Unpack[Options]) -> None:
     """Give a session of an agent a title. As `dragoman.rename_session`."""
     anyio.run(partial(api.rename_session, agent, session, title, **options))
 

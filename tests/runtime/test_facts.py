@@ -90,8 +90,8 @@ async def test_an_agent_of_acp_is_ready_when_its_session_is_open() -> None:
 
 
 async def test_a_session_that_cannot_be_opened_is_never_ready() -> None:
-    async with dragoman.open("demo", resume="demo-99", native={"pace": 0}) as session:
-        with pytest.raises(SessionNotFound, match="demo-99"):
+    async with dragoman.open("demo", resume="demo-00000099", native={"pace": 0}) as session:
+        with pytest.raises(SessionNotFound, match="demo-00000099"):
             await session.ready()
 
 

@@ -23,11 +23,13 @@ from dragoman._model.events import (
     QuestionAsked,
     TurnEnded,
 )
+from dragoman._model.frames import Frame
 from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 from dragoman._runtime.requests import LATER, AnswerReply, ApproveReply, Handlers, Later, ServeReply
 from dragoman._runtime.session import Session
 from dragoman._runtime.streams import EventStream
+from dragoman._wire.machine import Output
 from tests.runtime.recorders import Frames
 from tests.runtime.toy_dialect import alone, toy_plan
 
@@ -557,6 +559,33 @@ async def test_the_agent_has_its_answer_before_others_hear_that_it_asked() -> No
             pass
     assert written == [["out", "note", "in"]]
     assert heard.index("permission.requested") + 1 == heard.index("permission.resolved")
+
+
+async def test_an_answer_is_written_before_its_note_is_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the note comes first, in what is recorded and in what is understood."""
+    frames = Frames()
+    session = alone(toy_plan(), policy=Policy("all"), recorder=frames)
+    done: list[str] = []
+    async with session:
+        run = session._connection._run
+        receive, put = run.machine.receive, run.child.stdin.put
+
+        def received(frame: Frame) -> Output:
+            done.append(frame.dir)
+            return receive(frame)
+
+        def written(line: bytes) -> None:
+            done.append("written")
+            put(line)
+
+        monkeypatch.setattr(run.machine, "receive", received)
+        monkeypatch.setattr(run.child.stdin, "put", written)
+        async for _ in session.prompt("ask Bash"):
+            pass
+    at = done.index("note")
+    assert done[at - 1 : at + 2] == ["written", "note", "in"]
+    first = next(n for n, frame in enumerate(frames) if frame.dir == "note")
+    assert [frame.dir for frame in frames[first - 1 : first + 2]] == ["out", "note", "in"]
 
 
 async def test_a_handler_sees_what_was_set_where_the_session_was_opened_and_nothing_of_another_s() -> None:

@@ -4,7 +4,7 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import psutil
@@ -17,7 +17,7 @@ from dragoman._policy.permission import PermissionRequest
 from dragoman._policy.policy import Policy
 from dragoman._runtime.connection import Connection
 from dragoman._runtime.host.host import OFFERS, Host
-from dragoman._runtime.requests import LATER, Handlers, ServeReply
+from dragoman._runtime.requests import LATER, Handlers, Later, ServeReply
 from dragoman._runtime.session import Session
 from dragoman._wire import note_frames
 from dragoman.api import connect
@@ -230,6 +230,71 @@ async def test_a_permission_that_nobody_answers_is_none(tmp_path: Path) -> None:
         assert await answers(session, call("fs/write_text_file", path="file", content="x")) == [
             "Denied: nobody answered."
         ]
+
+
+@pytest.mark.parametrize("decision", ["allow", "deny"])
+async def test_a_permission_for_the_host_by_hand(decision: Literal["allow", "deny"], tmp_path: Path) -> None:
+    """Whoever answers first wins: a handler that is still asked hears no more of it."""
+    asked: list[PermissionRequest] = []
+    left: list[str] = []
+    given: list[bool] = []
+
+    async def approve(request: PermissionRequest) -> bool:
+        asked.append(request)
+        tasks.start_soon(answer, request.id)
+        try:
+            await anyio.sleep_forever()
+        finally:
+            left.append(request.id)
+        return False
+
+    async def answer(request: str) -> None:
+        given.append(await session.answer(request, decision, message="by hand"))
+        given.append(await session.answer(request, "allow"))
+
+    async with (
+        anyio.create_task_group() as tasks,
+        plural(handlers=Handlers(approve=approve)) as agent,
+    ):
+        session = await agent.session(tmp_path)
+        [said] = await answers(session, call("fs/write_text_file", path="file", content="x"))
+    assert said == ("by hand" if decision == "deny" else {})
+    assert (tmp_path / "file").exists() == (decision == "allow")
+    assert given == [True, False]
+    assert left == [request.id for request in asked]
+
+
+async def test_the_handler_itself_may_answer_for_the_host_by_hand(tmp_path: Path) -> None:
+    async def approve(request: PermissionRequest) -> Later:
+        assert await session.answer(request.id, "allow")
+        return LATER
+
+    async with plural(handlers=Handlers(approve=approve)) as agent:
+        session = await agent.session(tmp_path)
+        assert await answers(session, call("fs/write_text_file", path="file", content="x")) == [{}]
+
+
+async def test_what_the_agent_takes_back_is_not_asked_any_more(tmp_path: Path) -> None:
+    asked, left = anyio.Event(), anyio.Event()
+
+    async def approve(request: PermissionRequest) -> bool:
+        asked.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            left.set()
+        return True
+
+    async with plural(handlers=Handlers(approve=approve)) as agent:
+        session = await agent.session(tmp_path)
+        with anyio.fail_after(60):
+            stream = session.prompt(call("fs/write_text_file", path="file", content="x"))
+            await asked.wait()
+            await session.interrupt()
+            async for _ in stream:
+                pass
+            await left.wait()
+    assert not (tmp_path / "file").exists()
 
 
 @pytest.mark.parametrize(

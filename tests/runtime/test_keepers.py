@@ -55,8 +55,10 @@ async def said(child: Child) -> bytes:
 
 
 async def ended(child: Child) -> None:
-    await child.end()
-    child.close()
+    try:
+        await child.end()
+    finally:
+        child.close()
 
 
 def launchers() -> list[psutil.Process]:

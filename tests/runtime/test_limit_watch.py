@@ -9,6 +9,7 @@ from dragoman._model.errors import ProcessExited, UsageError
 from dragoman._model.events import Event, RunEnded, ToolStarted, TurnEnded
 from dragoman._model.frames import Exit
 from dragoman._policy.limits import Limits
+from dragoman._prices.table import our_prices
 from dragoman._wire.machine import play
 from dragoman.api import ask
 from dragoman.api import open as open_session
@@ -17,6 +18,9 @@ from tests.runtime.toy_agent import TOY
 from tests.runtime.toy_dialect import ToyMachine, alone, toy_plan
 
 pytestmark = pytest.mark.anyio
+
+TABLE = our_prices()[0].as_of
+"""The day of the prices."""
 
 
 async def run(orders: str, **limits: Any) -> list[Event]:
@@ -46,7 +50,11 @@ def ends(events: list[Event]) -> tuple[str, str | None, str]:
         ("tools 1\nwait", {"max_tool_calls": 0}, "max_tool_calls=0 reached"),
         ("say a\ntools 1\nsay b\nwait", {"max_turns": 1}, "max_turns=1 reached"),
         ("spend 60\nspend 60\nwait", {"max_tokens": 100}, "max_tokens=100 reached"),
-        ("spend 200000\nwait", {"max_cost_usd": 0.5}, "max_cost_usd=0.5 reached"),
+        (
+            "spend 200000\nwait",
+            {"max_cost_usd": 0.5},
+            f"max_cost_usd=0.5 reached, estimated by the prices of {TABLE}",
+        ),
     ],
 )
 async def test_a_run_is_stopped_at_its_limit(orders: str, limits: dict[str, Any], why: str) -> None:
@@ -92,6 +100,7 @@ async def test_after_the_limit_nothing_more_is_taken() -> None:
 
 async def test_a_cost_limit_that_nobody_can_keep_is_refused() -> None:
     with pytest.raises(UsageError, match="max_cost_usd cannot be kept: toy"):
-        open_session(TOY, max_cost_usd=1.0)
+        open_session(TOY, max_cost_usd=1.0, model="their-own")
     open_session(TOY, max_cost_usd=1.0, model="claude-opus-5")
-    open_session(TOY, max_cost_usd=1.0, allow_unknown_cost=True)
+    open_session(TOY, max_cost_usd=1.0, model="their-own", allow_unknown_cost=True)
+    open_session(TOY, max_cost_usd=1.0)  # which model it is, it says when it has started

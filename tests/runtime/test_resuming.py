@@ -70,7 +70,7 @@ async def test_a_place_needs_a_session() -> None:
         with pytest.raises(UsageError, match="needs resume"):
             dragoman.open("demo", **options)  # type: ignore[arg-type]
     with pytest.raises(Unsupported, match="resume_at in acp"):
-        dragoman.open("demo", resume="demo-1", resume_at="x")
+        dragoman.open("demo", resume="demo-00000001", resume_at="x")
 
 
 async def test_looking_can_be_stopped(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -51,6 +51,7 @@ from dragoman._runtime.functions import Functions, check_server_names
 from dragoman._runtime.host.host import Host
 from dragoman._runtime.limits import LimitWatch
 from dragoman._runtime.locks import SessionLocks
+from dragoman._runtime.log import log
 from dragoman._runtime.opening import OpeningWatch
 from dragoman._runtime.plan import LaunchPlan
 from dragoman._runtime.process import stopping
@@ -60,6 +61,9 @@ from dragoman._runtime.resuming import ResumeWatch, SessionFinder
 from dragoman._runtime.run import FrameSink, Run
 from dragoman._runtime.session import Session
 from dragoman._runtime.streams import Backlog, Branches, EventStream
+
+if TYPE_CHECKING:
+    from dragoman._runtime.desk import Desk
 
 
 class CalledOff(DragomanError):
@@ -86,6 +90,7 @@ class Connection:
         locks: SessionLocks | None = None,
         finder: SessionFinder | None = None,
         plan_for: Callable[[str], LaunchPlan] | None = None,
+        shares: str | None = None,
     ) -> None:
         self._run = Run(plan, recorder, lambda requests: self._requests.attend(requests))
         """What goes on beneath."""
@@ -93,6 +98,12 @@ class Connection:
         self._requests = Requests(self._run, policy or Policy(), handlers or Handlers(), self._functions)
         self.sessions: dict[str, Session] = {}
         """Those that are open, by id."""
+        self.alone: Session | None = None
+        """The one that has the process to itself."""
+        self._shares = shares
+        """The recording by which other programs may watch the run."""
+        self._desk: Desk | None = None
+        """Where they have something said."""
         self._locks = locks
         """Keeps other runs away from them."""
         self._finder = finder
@@ -185,6 +196,21 @@ class Connection:
         except BaseException:
             await self._functions.socket.close()
             raise
+        if self._shares is not None:
+            await self._share(self._shares)
+
+    async def _share(self, recording: str) -> None:
+        """Let other programs find the run. Where that cannot be, there is a warning and a run all the same."""
+        from dragoman._runtime.desk import Desk  # few runs need it
+
+        desk = Desk(self, recording)
+        try:
+            await desk.open()
+        except (DragomanError, OSError, ValueError) as error:
+            log.warning("this run is not shared: %s", error)
+            return
+        self._desk = desk
+        self._run.fanout.add(desk)
 
     async def _open_socket(self) -> None:
         try:
@@ -213,6 +239,8 @@ class Connection:
             tasks.start_soon(self._timeouts)
             if self._functions.socket.is_open:
                 tasks.start_soon(self._functions.socket.serve)
+            if self._desk is not None:
+                tasks.start_soon(self._desk.serve)
             if self._limits is not None:
                 tasks.start_soon(self._limits.watch, self.stop)
             if self._resuming is not None:
@@ -234,6 +262,17 @@ class Connection:
                 await self._group.__aexit__(kind, error, trace)
             else:  # an error of the block is its own, not one of a group
                 await self._group.__aexit__(None, None, None)
+        self._tell_failure(error)
+
+    def _tell_failure(self, error: BaseException | None) -> None:
+        """An agent that is played in this process could not go on: that is why whatever came of it did. An error of the
+        block that is no consequence by itself, such as a test's, keeps its place."""
+        failure = self._run.child.failure
+        if failure is None:
+            return
+        if error is None or isinstance(error, DragomanError):
+            raise failure
+        error.add_note(f"The agent could not go on: {failure}")
 
     async def close(self) -> None:
         """End the run. Open turns are cancelled."""
@@ -395,7 +434,8 @@ class Connection:
         host = self._requests.hosts[None] = self._host(self._where())
         self._backlog.whole = once
         first = Prompt(text=prompt, blocks=list(blocks)) if prompt is not None else None
-        return Session(self, host, prompt=first, once=once)
+        self.alone = Session(self, host, prompt=first, once=once)
+        return self.alone
 
     def _end_after(self, done: EventStream) -> None:
         """Close once a stream is over."""

@@ -8,6 +8,7 @@ from dragoman._model.events import AnyEvent
 from dragoman._model.frames import StopReason
 from dragoman._policy.limits import Limits, Spent
 from dragoman._runtime.streams import EventStream
+from dragoman._settings import own_prices
 
 
 class LimitWatch(EventStream):
@@ -17,7 +18,8 @@ class LimitWatch(EventStream):
         super().__init__()
         self.reached: str | None = None
         """The limit that was, in words."""
-        self._spent = Spent(limits)
+        prices = own_prices.load().prices if limits.max_cost_usd is not None else None
+        self._spent = Spent(limits, prices)
         self._full = anyio.Event()
 
     def put(self, batch: Sequence[AnyEvent]) -> None:

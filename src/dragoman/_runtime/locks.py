@@ -23,6 +23,7 @@ import anyio
 
 from dragoman._model.errors import TimedOut
 from dragoman._model.events import AnyEvent, SessionStarted, SessionUpdated
+from dragoman._runtime.held_file import HeldFile, is_free, is_ours
 from dragoman._runtime.log import log
 from dragoman._runtime.streams import EventStream
 
@@ -36,36 +37,19 @@ def state_directory() -> Path:
 
 # --- tickets -----------------------------------------------------------------------------------------------
 
-_held: dict[str, int] = {}
-"""The tickets of this process, and their file descriptors."""
-
-
-def _let_go_of_inherited() -> None:
-    """A forked child is not the owner: with its copy open, the lock would outlive the owner."""
-    for fd in _held.values():
-        with suppress(OSError):
-            os.close(fd)
-    _held.clear()
-
-
-os.register_at_fork(after_in_child=_let_go_of_inherited)
-
 
 class Ticket:
     """A place in the queue for a name. Drawing one is `draw`; `leave` gives it back."""
 
-    def __init__(self, path: Path, number: int, fd: int) -> None:
-        self.number = number
-        self._path = path
-        self._fd = fd
-        self._owner = os.getpid()
-        self._left = False
-        _held[str(path)] = fd
+    def __init__(self, file: HeldFile) -> None:
+        self.number = int(file.path.name)
+        self._file = file
 
     def ahead(self) -> list[Path]:
         """The tickets before this one, the nearest first; some of them may be free by now."""
-        before = (number for number in _numbers(self._path.parent) if number < self.number)
-        return [self._path.with_name(str(number)) for number in sorted(before, reverse=True)]
+        path = self._file.path
+        before = (number for number in _numbers(path.parent) if number < self.number)
+        return [path.with_name(str(number)) for number in sorted(before, reverse=True)]
 
     async def turn(self) -> None:
         """Comes back when nobody is ahead any more. May be cancelled; the ticket stays good until `leave`."""
@@ -74,13 +58,9 @@ class Ticket:
 
     def leave(self) -> None:
         """Give it back. Does nothing the second time, or in a child of its owner."""
-        if not self._left and self._owner == os.getpid():
-            self._left = True
-            _held.pop(str(self._path), None)
-            with suppress(OSError):
-                self._path.unlink()
-                self._path.parent.rmdir()  # unless somebody waits
-            os.close(self._fd)
+        self._file.leave()
+        with suppress(OSError):
+            self._file.path.parent.rmdir()  # unless somebody waits
 
 
 def draw(name: str) -> Ticket:
@@ -95,22 +75,21 @@ def draw(name: str) -> Ticket:
                 _alive(folder / name)
         number = max([_last(arrivals), *_alive(queue)]) + 1
         os.pwrite(arrivals, b"%-20d" % number, 0)
-        fd = _made(queue / str(number))
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        os.write(fd, b"%d" % os.getpid())
-    return Ticket(queue / str(number), number, fd)
+        file = _made(queue / str(number))
+        file.write(b"%d" % os.getpid())
+    return Ticket(file)
 
 
 _swept: Final[set[Path]] = set()
 """Where this process has looked for what the dead have left: once, since that takes the longer the more there are."""
 
 
-def _made(path: Path) -> int:
+def _made(path: Path) -> HeldFile:
     """A new ticket. Who leaves takes the folder away if nobody is in it, which may be now."""
     while True:
         path.parent.mkdir(mode=0o700, exist_ok=True)
         with suppress(FileNotFoundError):
-            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+            return HeldFile(path)
 
 
 @contextmanager
@@ -134,12 +113,12 @@ def _alive(queue: Path) -> list[int]:
     found = []
     for number in _numbers(queue):
         path = queue / str(number)
-        if str(path) in _held:
+        if is_ours(path):
             found.append(number)
             continue
         with suppress(FileNotFoundError):
             fd = os.open(path, os.O_RDONLY)
-            if _is_free(fd):
+            if is_free(fd):
                 path.unlink(missing_ok=True)
             else:
                 found.append(number)
@@ -158,14 +137,6 @@ def _numbers(queue: Path) -> list[int]:
         return []
 
 
-def _is_free(fd: int) -> bool:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 async def _freed(path: Path) -> None:
     """Comes back when the ticket at `path` is given back, or its owner is dead.
 
@@ -176,7 +147,7 @@ async def _freed(path: Path) -> None:
         fd = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
         return
-    if _is_free(fd):
+    if is_free(fd):
         os.close(fd)
         return
     reader, writer = os.pipe()

@@ -1,4 +1,5 @@
-"""What goes wrong and stops nobody is logged as `dragoman`. Logs are kept and passed on, so secrets stay out."""
+"""What goes wrong and stops nobody is logged as `dragoman`, what is done under names below it (docs/settings.md). Logs are
+kept and passed on, so secrets stay out."""
 
 import logging
 import traceback
@@ -7,7 +8,7 @@ from typing import Final
 from dragoman._wire.redaction import Redactor
 
 
-class _WithoutSecrets(logging.Filter):
+class WithoutSecrets(logging.Filter):
     def __init__(self) -> None:
         super().__init__()
         self._redactor = Redactor()
@@ -22,5 +23,12 @@ class _WithoutSecrets(logging.Filter):
         return True
 
 
-log: Final = logging.getLogger("dragoman")
-log.addFilter(_WithoutSecrets())
+def logger(name: str) -> logging.Logger:
+    """The logger of that name. A filter holds for one logger alone, not for those below it."""
+    found = logging.getLogger(name)
+    found.addFilter(_WITHOUT_SECRETS)
+    return found
+
+
+_WITHOUT_SECRETS: Final = WithoutSecrets()
+log: Final = logger("dragoman")

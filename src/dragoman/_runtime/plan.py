@@ -1,15 +1,18 @@
 """The plan: everything that must be known to start one run of an agent, speak with it and stop it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from msgspec import Struct, field
 
 from dragoman._model.capabilities import Capability
+from dragoman._model.commands import Reply
 from dragoman._model.config import Approve
+from dragoman._model.events import HostCalled
 from dragoman._policy.policy import Updates, no_update
 from dragoman._policy.rules import Rule
+from dragoman._runtime.process.played import Player
 from dragoman._wire.machine import Machine, StartOptions
 
 StepName = Literal["interrupt", "eof", "SIGINT", "SIGTERM", "SIGKILL"]
@@ -38,6 +41,10 @@ class LaunchPlan(Struct, kw_only=True):
     """Whose agent it is at heart, where its name does not say it."""
     argv: list[str]
     """The first is an absolute path."""
+    played: Player | None = None
+    """Who plays the agent in this process; then nothing is started, and `argv` is only told."""
+    host_replies: Callable[[HostCalled], Reply | None] | None = None
+    """What is answered where the host is asked for something; then it does nothing. None from it: the host does it."""
     machine: Machine
     options: StartOptions = StartOptions()
     """How the machine shall begin."""

@@ -52,6 +52,12 @@ Handler = ApproveHandler | AnswerHandler | ServeHandler
 Asked = PermissionRequest | QuestionAsked | HostCalled
 """What a handler is given."""
 
+_ANSWERED_BY: Final[Mapping[type[Response], type[Request]]] = {
+    Answer: PermissionRequested,
+    AnswerQuestion: QuestionAsked,
+}
+"""What an answer is one to, where that is one thing."""
+
 NOBODY: Final = (
     "Denied: nobody was there to ask. Open the session with a handler (approve=...) that answers such requests, "
     "or with an approve mode that allows them."
@@ -69,12 +75,26 @@ class Handlers(Struct, frozen=True, kw_only=True):
     timeout: float | None = None
 
 
+class Aside(Struct):
+    """A permission of which no event tells, while it is asked for: what the host is about to do."""
+
+    event: PermissionRequested
+    asking: anyio.CancelScope
+    """Ends the asking."""
+    answer: Answer | None = None
+    """The one by hand, once there is one."""
+
+
 class Requests:
     """All requests of a run."""
 
     def __init__(self, run: Run, policy: Policy, handlers: Handlers, functions: Functions) -> None:
         self._run = run
         self.policy = policy
+        self.asides: dict[str, Aside] = {}
+        """The permissions that are asked for and of which no event tells, by request id."""
+        self.on_asides: Callable[[], object] = lambda: None
+        """Hears that there is one more of these, or one less."""
         self._handlers = handlers
         self._functions = functions
         self.hosts: dict[str | None, Host] = {}
@@ -128,8 +148,11 @@ class Requests:
 
     def respond(self, response: Response, request: PermissionRequest | None = None) -> bool:
         """Send an answer; `request` is what it answers, where that is known. False if it is no longer asked."""
+        if isinstance(response, Answer) and (aside := self.asides.get(response.request)) is not None:
+            self._close(aside, response)
+            return True
         pending = self._run.ledger.requests.get(response.request)
-        if pending is None:
+        if pending is None or not isinstance(pending.event, _ANSWERED_BY.get(type(response), Request)):
             return False
         event = pending.event
         if request is None and isinstance(event, PermissionRequested):
@@ -224,14 +247,13 @@ class Requests:
     async def _call(self, call: HostCalled) -> None:
         """A tool or a hook; what the agent no longer wants is cancelled."""
         async with anyio.create_task_group() as tasks:
-
-            async def withdraw() -> None:
-                await self._no_longer_wanted(call)
-                tasks.cancel_scope.cancel()
-
-            tasks.start_soon(withdraw)
+            tasks.start_soon(self._withdraw, call, tasks.cancel_scope)
             self._respond(call, await self._functions.do(call), call)
             tasks.cancel_scope.cancel()
+
+    async def _withdraw(self, request: Request, work: anyio.CancelScope) -> None:
+        await self._no_longer_wanted(request)
+        work.cancel()
 
     # --- what the host does ------------------------------------------------------------------------------
 
@@ -241,32 +263,62 @@ class Requests:
             serve = self._handlers.serve
             reply = await self._response(serve, call, call) if serve is not None else Reply()
             if isinstance(reply, Reply) and reply.result is None and reply.error is None:
-                reply = await self._denial(call, host) or await self._done(call, host)
+                known = self._run.plan.host_replies
+                reply = known(call) if known is not None else None
+                reply = reply or await self._served(call, host)
             if reply is not None:
                 self._respond(call, reply, call)
 
-    async def _denial(self, call: HostCalled, host: Host) -> Reply | None:
-        """Why a call is refused; None if it is allowed. Reading or writing a file and running a command need the same
-        permission as a tool that does it; where the tool that makes the call has got it for the same, that is enough."""
+    async def _served(self, call: HostCalled, host: Host) -> Reply:
+        """What comes of a call by the host, if it is allowed."""
         try:
             event = host.permission(call)
         except Refused as refusal:
             return Reply(error=str(refusal))
-        if event is None:
-            return None
+        answer = await self._leave(call, event, host) if event is not None else Answer(decision="allow")
+        if answer.decision == "allow":
+            return structs.replace(await self._done(call, host), who=answer.who)
+        message = answer.message or "Denied by the client."
+        return Reply(error=message, by=answer.by, rule=answer.rule, who=answer.who)
+
+    async def _leave(self, call: HostCalled, event: PermissionRequested, host: Host) -> Answer:
+        """Whether the host may do it. Reading or writing a file and running a command need the same permission as a tool
+        that does it; where the tool that makes the call has got it for the same, that is enough."""
         roots, approve = self._run.plan.roots, self._handlers.approve
         request = PermissionRequest(event, host.cwd, add_dirs=roots, unasked=True)
         if self._grants.cover(request, await host.current_text(call)):
-            return None
+            return Answer(decision="allow")
         answer: Response | None = self._settled(request)
         if answer is None:
-            answer = await self._response(approve, event, request) if approve is not None else _nobody(event)
+            answer = await self._ask_aside(approve, call, request) if approve is not None else _nobody(event)
         if not isinstance(answer, Answer):
-            return Reply(error="Denied: nobody answered.")
+            return Answer(message="Denied: nobody answered.")
         self._remember(request, answer)
-        if answer.decision == "allow":
-            return None
-        return Reply(error=answer.message or "Denied by the client.", by=answer.by, rule=answer.rule)
+        return answer
+
+    async def _ask_aside(
+        self, handler: Handler, call: HostCalled, request: PermissionRequest
+    ) -> Response | None:
+        """What the handler answers, or somebody by hand if that comes first; None for LATER, since no event tells anybody
+        that there is something to answer, or if the agent no longer wants it."""
+        response: Response | None = None
+        async with anyio.create_task_group() as tasks:
+            aside = self.asides[request.id] = Aside(request.event, tasks.cancel_scope)
+            self.on_asides()
+            try:
+                tasks.start_soon(self._withdraw, call, tasks.cancel_scope)
+                response = await self._response(handler, request.event, request)
+            finally:
+                self._close(aside)
+        return aside.answer or response
+
+    def _close(self, aside: Aside, answer: Answer | None = None) -> None:
+        """It is not asked for any more; `answer` if that is why."""
+        if self.asides.get(aside.event.request_id) is aside:
+            del self.asides[aside.event.request_id]
+            aside.answer = answer
+            aside.asking.cancel()
+            self.on_asides()
 
     async def _done(self, call: HostCalled, host: Host) -> Reply:
         try:

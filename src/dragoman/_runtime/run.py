@@ -35,6 +35,7 @@ from dragoman._model.frames import Direction, Exit, Frame, Launch, StopReason
 from dragoman._runtime import own_files
 from dragoman._runtime.log import log
 from dragoman._runtime.plan import LaunchPlan
+from dragoman._runtime.process import played
 from dragoman._runtime.process.child import Child, spawn
 from dragoman._runtime.process.pipes import follow, pump
 from dragoman._runtime.streams import EventStream, Fanout
@@ -106,9 +107,7 @@ class Run:
         plan = self.plan
         try:
             self._write_files()
-            self.child = await spawn(
-                plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env, spool=plan.spool
-            )
+            self.child = await self._begun()
             self._start_time = self.last_frame_at = time.monotonic()
             launch = self._launch()
             self._begin_recording(launch)
@@ -121,6 +120,12 @@ class Run:
         self._publish([*output.events, *self._pass("in", output.lines, 0.0)])
         if plan.one_shot:
             self.child.stdin.end()
+
+    async def _begun(self) -> Child:
+        plan = self.plan
+        if plan.played is not None:
+            return played.start(plan.played)
+        return await spawn(plan.argv, agent=plan.agent, cwd=plan.cwd, env=plan.env, spool=plan.spool)
 
     def call_off(self) -> None:
         """It will not start: let go of what was prepared."""
@@ -175,10 +180,18 @@ class Run:
             if direction == "out":
                 self.finished.set()
 
-    def _pass(self, direction: Direction, lines: Sequence[bytes], t: float, eol: bool = True) -> list[Event]:
+    def _pass(
+        self,
+        direction: Direction,
+        lines: Sequence[bytes],
+        t: float,
+        eol: bool = True,
+        note: note_frames.Note | None = None,
+    ) -> list[Event]:
         """Number and interpret lines of one direction; the events that they mean. Those for the agent are written on the
-        way, before they are interpreted: it need not wait for that."""
+        way, before they are interpreted, and before the note that explains them is: it need not wait for that."""
         events: list[Event] = []
+        noted = self._noted(note, t) if note is not None else None
         receive = self.machine.receive
         recording = self._recorder is not None
         for line in lines:
@@ -191,12 +204,25 @@ class Run:
             if direction == "in":
                 self._record()
                 self.child.stdin.put(line)
+                if noted is not None:
+                    events += receive(noted).events
+                    noted = None
             output = receive(frame)
             if output.events:
                 events += output.events
             if output.lines:
                 events += self._pass("in", output.lines, t)
+        if noted is not None:  # what it explains is not said on a line
+            events += receive(noted).events
         return events
+
+    def _noted(self, note: note_frames.Note, t: float) -> Frame:
+        """A note, numbered, and to be recorded before what comes next."""
+        self._frames += 1
+        frame = Frame(self._frames, "note", note_frames.write(note), t)
+        if self._recorder is not None:
+            self._unrecorded.append(frame)
+        return frame
 
     def _publish(self, events: Sequence[Event]) -> None:
         """Tell these to all who listen. Whoever asks is attended to first: the agent waits for that. What an answer given
@@ -241,8 +267,7 @@ class Run:
         lines = self.machine.send(command if command.id else structs.replace(command, id=id))
         t = self._clock()
         note = note_frames.of(command) if isinstance(command, Response) else None
-        events = self._pass("note", [note_frames.write(note)], t) if note is not None else []
-        self._publish(events + self._pass("in", lines, t))
+        self._publish(self._pass("in", lines, t, note=note))
         return id
 
     def next_id(self) -> str:

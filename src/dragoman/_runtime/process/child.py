@@ -62,8 +62,14 @@ class Process:
         self.exited = anyio.Event()
 
     @property
-    def pid(self) -> int:
+    def pid(self) -> int | None:
+        """None for one that is played in this process."""
         return self._program.pid
+
+    @property
+    def failure(self) -> Exception | None:
+        """What whoever opened the session is to hear, where the agent was played: that it could not go on."""
+        return getattr(self._program, "failure", None)
 
     @property
     def code(self) -> int | None:

@@ -26,8 +26,9 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 if TYPE_CHECKING:
     from dragoman._runtime.process.plain import Plain
+    from dragoman._runtime.process.played import Played
 
-Started: TypeAlias = "Kept | Plain"
+Started: TypeAlias = "Kept | Plain | Played"
 
 log = logging.getLogger("dragoman")
 

@@ -52,7 +52,7 @@ async def _take_steps(run: Run) -> None:
                 child.send_signal(what)
             await child.exited.wait()
     if not child.exited.is_set():
-        log.warning("process %d of %s cannot be killed", child.pid, run.plan.agent)
+        log.warning("process %s of %s cannot be killed", child.pid, run.plan.agent)
         child.give_up()
 
 
