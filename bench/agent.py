@@ -3,12 +3,14 @@
 flood N     N pieces of a message, as fast as they are taken
 ask N       N permissions, one after the other; then the milliseconds that each took to be answered, as a message
 tick R S    R pieces a second for S seconds, each the monotonic time at which it was written
+work R S    R updates a second for S seconds: pieces of messages, and between them commands and edits
 """
 
 import json
 import os
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 PROSE = """The tests fail because `parse_line` drops the last line of a file that has no newline at its end. I will
@@ -20,6 +22,9 @@ look at where it is called, then change it so that what is left is given out whe
 
 Two callers have to be changed as well, src/app/reader.py and src/app/follow.py; both ask for a line and take `None` for
 the end. After that all 214 tests pass, and the one that was skipped on 3.11 runs again. """
+OUTPUT = "\n".join(f"tests/test_reader.py::test_line_{n} PASSED" for n in range(20))
+OLD = "".join(f"    value_{n} = compute(value_{n})\n" for n in range(12))
+NEW = OLD.replace("compute(value_5)", "computed_anew(value_5)")
 OPTIONS = [{"optionId": kind, "name": kind, "kind": kind} for kind in ("allow_once", "reject_once")]
 
 
@@ -33,8 +38,12 @@ def line(**message: Any) -> str:
 
 
 def piece(session: str, text: str) -> str:
-    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
-    return line(method="session/update", params={"sessionId": session, "update": update})
+    return update(session, "agent_message_chunk", content={"type": "text", "text": text})
+
+
+def update(session: str, kind: str, /, **rest: Any) -> str:
+    params = {"sessionId": session, "update": {"sessionUpdate": kind, **rest}}
+    return line(method="session/update", params=params)
 
 
 def pieces(size: int, number: int) -> list[str]:
@@ -66,15 +75,46 @@ def ask(session: str, number: str) -> None:
     sys.stdout.write(piece(session, json.dumps(took)))
 
 
-def tick(session: str, rate: str, seconds: str) -> None:
+def beats(rate: str, seconds: str) -> Iterator[int]:
+    """Numbers, each when it is due."""
     step, begun = 1 / float(rate), time.monotonic()
     for n in range(int(float(rate) * float(seconds))):
         time.sleep(max(0, begun + n * step - time.monotonic()))
+        yield n
+
+
+def tick(session: str, rate: str, seconds: str) -> None:
+    for _ in beats(rate, seconds):
         sys.stdout.write(piece(session, f"{time.monotonic()} "))
         sys.stdout.flush()
 
 
-ORDERS = {"flood": flood, "ask": ask, "tick": tick}
+def work(session: str, rate: str, seconds: str) -> None:
+    for n in beats(rate, seconds):
+        sys.stdout.write(at_work(session, n))
+        sys.stdout.flush()
+
+
+def at_work(session: str, n: int) -> str:
+    """One of twenty updates: pieces of what is said, a command and what came of it, an edit."""
+    turn, step = divmod(n, 20)
+    if step == 17:
+        given = {"command": f"python -m pytest tests/test_part_{turn}.py"}
+        call = {"toolCallId": f"run-{turn}", "title": given["command"], "kind": "execute", "rawInput": given}
+        return update(session, "tool_call", status="in_progress", **call)
+    if step == 18:
+        said = {"type": "content", "content": {"type": "text", "text": OUTPUT}}
+        return update(
+            session, "tool_call_update", toolCallId=f"run-{turn}", status="completed", content=[said]
+        )
+    if step == 19:
+        edit = {"type": "diff", "path": f"/repo/part_{turn % 10}.py", "oldText": OLD, "newText": NEW}
+        call = {"toolCallId": f"edit-{turn}", "title": "Edit the reader", "kind": "edit", "content": [edit]}
+        return update(session, "tool_call", status="completed", **call)
+    return piece(session, PROSE[step * 30 : step * 30 + 30])
+
+
+ORDERS = {"flood": flood, "ask": ask, "tick": tick, "work": work}
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ of many agents and many sessions run once, one side after the other.
 - Lines: processor time. Both sides get the same ones, but for the few that the peer cannot read. The floor is a plain
   dict by msgspec, and for a child's stdout nothing but `read` and `split`.
 - agent-client-protocol has no reader apart from its connection: what is measured is all that it does for a line.
+- The library's sync: whole commands, one side after the other, once; memory is that of all their processes together.
 - Permissions and what 200 agents say: by the clock, from the agent's own to whoever reads or answers.
 
 ## On what

@@ -2,7 +2,19 @@
 
 from collections.abc import Iterable
 
-from bench import child_stdout, converting, held_agents, many_agents, many_sessions, permission, reading
+from bench import (
+    child_stdout,
+    converting,
+    held_agents,
+    library_search,
+    library_sync,
+    many_agents,
+    many_sessions,
+    permission,
+    reading,
+    web_live,
+    web_page,
+)
 from bench.row import Figures, Row
 
 PURE = (*reading.ROWS, *converting.ROWS)
@@ -14,6 +26,10 @@ ROWS = (
     *many_agents.ROWS,
     *held_agents.ROWS,
     *many_sessions.ROWS,
+    *library_sync.ROWS,
+    *library_search.ROWS,
+    *web_page.ROWS,
+    *web_live.ROWS,
 )
 HEAD = ("row", "measured", "peer", "theirs", "ours", "floor", "ratio", "goal", "met")
 
