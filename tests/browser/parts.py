@@ -8,8 +8,10 @@ from playwright.sync_api import Locator, Page, expect
 
 
 def session(page: Page, title: str | re.Pattern[str]) -> Locator:
-    """The transcript of a session, once it is there."""
+    """The transcript of a session, once it is there, and no replay of it."""
     main = page.get_by_role("main")
+    heading = main.get_by_role("heading", level=1)
+    expect(heading.filter(has_not_text=re.compile("^Replay: "))).to_be_visible()  # its name is in both
     expect(main.get_by_role("heading", level=1, name=title)).to_be_visible()
     expect(main.get_by_text("Reading …")).not_to_be_visible()
     return main

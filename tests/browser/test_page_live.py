@@ -119,11 +119,15 @@ def test_a_turn_is_interrupted_by_keys(live: Served, folder: Path, visit: Visits
 
 
 def test_its_modes_are_changed(live: Served, folder: Path, visit: Visits) -> None:
+    """Which whoever else looks at it sees too."""
     page = visit(live).page
     main = begin(page, "hello", folder)
     expect(main.get_by_text("idle")).to_be_visible()
+    other = visit(live).go(page.url.partition(f"{live.url}/")[2])
+    expect(other.get_by_role("combobox", name="Who approves")).to_have_value("ask")
     page.get_by_role("combobox", name="Who approves").select_option("approve: edits")
-    expect(page.get_by_role("combobox", name="Who approves")).to_have_value("edits")
+    for each in (page, other):
+        expect(each.get_by_role("combobox", name="Who approves")).to_have_value("edits")
     say(page, "write it")
     expect(block(page, "Answer", "Written.")).to_be_visible()
     assert (folder / "a.txt").read_text() == "one\ntwo\n"

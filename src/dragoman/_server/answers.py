@@ -128,6 +128,10 @@ class Live(Answer):
     answerable: bool
     """It can be told something from here."""
     pid: int | None = None
+    approve: str | None = None
+    """Who is asked for what: the approve mode, where it is known."""
+    mode: str | None = None
+    """The agent's own mode."""
 
 
 class Row(Answer):

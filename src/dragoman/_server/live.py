@@ -174,6 +174,8 @@ class LiveRun(Facts):
             hosted=self.hosted,
             answerable=self.owner is not None and not self.is_over,
             pid=self.pid,
+            approve=self.approve,
+            mode=self.mode,
         )
 
     def row(self) -> Row:
