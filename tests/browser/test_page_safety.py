@@ -181,7 +181,9 @@ def test_without_a_token_nothing_is_told(live: Served, visit: Visits) -> None:
     for call in CALLS:
         if call.path != "/api/enter":
             given = {"method": call.method} | (
-                {"body": "{}", "headers": {"Content-Type": "application/json"}} if call.method == "POST" else {}
+                {"body": "{}", "headers": {"Content-Type": "application/json"}}
+                if call.method == "POST"
+                else {}
             )
             asked = "([path, given]) => fetch(path, given).then(r => r.status)"
             assert late.page.evaluate(asked, [call.path, given]) in (401, 403), call
@@ -194,7 +196,9 @@ def test_a_token_that_only_watches_changes_nothing(live: Served, folder: Path, v
     begun = live.client.post("sessions", agent="claude", prompt="make", cwd=str(folder))
     watcher = visit(live, f"#/session/{begun['id']}", link=live.link(read_only=True))
     expect(card(watcher.page)).to_be_visible()
-    posts = [call for call in CALLS if call.method == "POST" and call.path not in ("/api/enter", "/api/links")]
+    posts = [
+        call for call in CALLS if call.method == "POST" and call.path not in ("/api/enter", "/api/links")
+    ]
     for call in posts:
         status = watcher.page.evaluate(
             """path => fetch(path, {method: 'POST', body: '{}', headers: {
@@ -223,7 +227,9 @@ def inert(page: Page) -> None:
     """Nothing in it has become an element that does something."""
     active = "script, iframe, object, embed, style, base, link, meta, form[action], img, [onerror], [onload], [style*=url]"
     assert page.locator("body").locator(active).evaluate_all("all => all.map(each => each.outerHTML)") == []
-    links: list[Any] = page.locator("main a").evaluate_all("all => all.map(each => each.getAttribute('href'))")
+    links: list[Any] = page.locator("main a").evaluate_all(
+        "all => all.map(each => each.getAttribute('href'))"
+    )
     assert {link for link in links if not link.startswith("#/")} <= {"https://example.com/a"}
     assert page.evaluate("getComputedStyle(document.body).display") != "none"
 
@@ -289,7 +295,9 @@ def test_hostile_sessions_are_text_wherever_they_are_listed(live: Served, visit:
     expect(page.get_by_role("rowheader").filter(has_text="onerror")).to_contain_text("\\u202e")
     inert(page)
     visitor.go("#/search?text=script")
-    expect(page.get_by_role("main").get_by_role("listitem").first).to_contain_text("<script>alert(1)</script>")
+    expect(page.get_by_role("main").get_by_role("listitem").first).to_contain_text(
+        "<script>alert(1)</script>"
+    )
     inert(page)
     page.get_by_role("main").get_by_role("listitem").first.get_by_role("link").click()
     expect(page.get_by_role("article").first).to_be_visible()
