@@ -46,7 +46,9 @@ test("every import is a module that is there, and every module is used", () => {
 });
 
 test("every name that is exported is used by another module or by a test", () => {
-  const tests = readdirSync(import.meta.dirname).map((name) => readFileSync(join(import.meta.dirname, name), "utf8"));
+  const tests = readdirSync(import.meta.dirname)
+    .filter((name) => name.endsWith(".mjs"))
+    .map((name) => readFileSync(join(import.meta.dirname, name), "utf8"));
   for (const [name, text] of modules)
     for (const [, exported] of text.matchAll(/^export (?:async )?(?:function\*?|class|const) (\w+)/gm)) {
       const elsewhere = [...modules.filter(([other]) => other !== name).map(([, other]) => other), ...tests];
