@@ -64,7 +64,7 @@ def test_what_was_said_is_found_and_led_to(kept: Served, visit: Visits) -> None:
     hits = page.get_by_role("main").get_by_role("listitem")
     expect(page.get_by_text(re.compile(r"^\d+ found"))).to_be_visible()
     for hit in hits.all():
-        assert {mark.lower() for mark in hit.locator("mark").all_inner_texts()} == {"tick"}
+        assert {mark.lower() for mark in hit.locator("mark").all_text_contents()} == {"tick"}
     hits.filter(has_text="echo tick $i").get_by_role("link").click()
     main = session(page, "go")
     place = main.get_by_role("group", name="Tool shell").filter(has_text="echo tick $i")

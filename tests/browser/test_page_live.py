@@ -66,6 +66,27 @@ def test_what_runs_is_listed_with_what_it_is_at(live: Served, folder: Path, visi
     expect(block(session(lister, prompt), "Answer", "I wait.")).to_be_visible()
 
 
+@desktop
+def test_who_goes_through_the_list_by_keys_is_not_lost_as_it_grows(
+    live: Served, folder: Path, visit: Visits
+) -> None:
+    """A session that ends is listed at once; whoever was at another one stays there."""
+
+    def ended(prompt: str) -> None:
+        begun = live.client.post("sessions", agent="claude", prompt=prompt, cwd=str(folder), approve="all")
+        live.client.post(f"sessions/{begun['run']}/close")
+
+    names = [f"{folder.name} {word}" for word in ("first", "second")]
+    page = visit(live).page
+    ended(names[0])
+    first = rows(page).filter(has_text=names[0]).get_by_role("link")
+    first.focus()
+    expect(first).to_be_focused()
+    ended(names[1])
+    expect(rows(page).filter(has_text=names[1])).to_be_visible()
+    expect(first).to_be_focused()
+
+
 def test_a_prompt_waits_for_the_end_of_the_turn(live: Served, folder: Path, visit: Visits) -> None:
     page = visit(live).page
     main = begin(page, "make it", folder)

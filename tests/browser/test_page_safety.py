@@ -267,7 +267,7 @@ def test_what_agents_write_is_text(live: Served, visit: Visits) -> None:
             expect(seen).to_contain_text(escape)
         expect(seen).to_contain_text("<script>alert(1)</script>")
     expect(block(first, "Answer")).to_contain_text("https://evil.example/x.png")
-    assert block(first, "Answer").get_by_role("link").all_inner_texts() == ["good"]
+    assert block(first, "Answer").get_by_role("link").all_text_contents() == ["good"]
     more(page, block(first, "Prompt"), "Raw line behind it")
     expect(page.get_by_role("dialog").get_by_text("What it means, as an event")).to_be_visible()
     inert(page)

@@ -192,6 +192,8 @@ def test_a_long_one_is_read_from_its_end_to_its_beginning(kept: Served, visit: V
     expect(block(turn(page, 7), "Prompt", "question 7")).to_be_in_viewport()
     page.keyboard.press("Home")
     expect(turn(page, 1)).to_be_in_viewport()
+    top = page.get_by_role("main").get_by_role("heading", level=1)
+    expect(top).to_be_in_viewport(ratio=1)  # the browser scrolls smoothly, and goes on where it is sent elsewhere meanwhile
     page.get_by_role("button", name="To the end").click()
     expect(block(turn(page, TURNS), "Answer")).to_be_in_viewport()
     numbers = articles.evaluate_all("all => all.map(each => each.turn.turn)")
@@ -207,6 +209,23 @@ def test_what_is_above_is_loaded_without_anything_moving(kept: Served, visit: Vi
     first.scroll_into_view_if_needed()
     expect(page.get_by_role("article").nth(loaded)).to_be_attached()
     expect(page.get_by_role("heading", name=name)).to_be_in_viewport()
+
+
+@desktop
+def test_the_list_of_turns_goes_along_but_not_under_the_hand(kept: Served, visit: Visits) -> None:
+    page = read(kept, visit, f"/home/dev/work/{LONG}")
+    turns = side(page, "Turns")
+    now = turns.locator("[aria-current]")
+    expect(now).to_have_attribute("href", re.compile(r"/\d+$"))
+    expect(now).to_be_in_viewport()
+    turns.get_by_role("link", name=f"question {TURNS - 4} ").hover()
+    before, place = now.get_attribute("href") or "", turns.evaluate("side => side.scrollTop")
+    page.get_by_role("article").first.scroll_into_view_if_needed()
+    expect(now).not_to_have_attribute("href", before)
+    assert turns.evaluate("side => side.scrollTop") == place
+    page.get_by_role("main").hover(position={"x": 5, "y": 5}, force=True)
+    page.get_by_role("article").first.scroll_into_view_if_needed()
+    expect(now).to_be_in_viewport()
 
 
 @desktop

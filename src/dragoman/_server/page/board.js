@@ -1,7 +1,7 @@
 // The list of sessions: what waits for somebody, what runs, and all that the library has, with one box to find in it.
 import { asking, at } from "./api.js";
 import { Asks } from "./asks.js";
-import { button, el, fill, link, optionsOf, searchBox, select, soon, trouble } from "./dom.js";
+import { button, el, fill, inOrder, link, optionsOf, searchBox, select, soon, trouble } from "./dom.js";
 import { rowOf, titleOf } from "./rows.js";
 import { plural } from "./times.js";
 
@@ -137,7 +137,7 @@ export class BoardView {
       const words = JSON.stringify([row, Math.floor(Date.now() / 60_000)]);
       const known = this.liveDrawn.get(row.live.run);
       const item = known?.item ?? el("li");
-      if (known?.words !== words) refill(item, row);
+      if (known?.words !== words) fill(item, rowOf(row));
       kept.set(row.live.run, { item, words });
       return item;
     });
@@ -211,20 +211,4 @@ export class BoardView {
     const index = rows.indexOf(document.activeElement);
     rows.at(index < 0 ? (by > 0 ? 0 : -1) : Math.min(rows.length - 1, Math.max(0, index + by)))?.focus();
   }
-}
-
-/** A row drawn anew, without taking the focus from it. */
-function refill(item, row) {
-  const made = rowOf(row);
-  const old = item.firstElementChild;
-  if (old?.href !== made.href) return fill(item, made);
-  old.replaceChildren(...made.childNodes);
-}
-
-/** Have a list hold these items in this order, moving only what must move. */
-function inOrder(list, items) {
-  for (const item of [...list.children]) if (!items.includes(item)) item.remove();
-  items.forEach(
-    (item, index) => list.children[index] !== item && list.insertBefore(item, list.children[index] ?? null),
-  );
 }

@@ -33,10 +33,25 @@ function nodesOf(children) {
   return there.map((child) => (child instanceof Node ? child : shown(String(child))));
 }
 
-/** Put these in place of what an element holds. */
+/**
+ * Put these in place of what an element holds. A link that had the focus has it still if it is there again; a button has
+ * not: one of the same name may mean something else.
+ */
 export function fill(element, ...children) {
+  const focused = element.contains(document.activeElement) ? document.activeElement.href : null;
   element.replaceChildren(...nodesOf(children));
+  if (focused)
+    [...element.querySelectorAll("a")].find(({ href }) => href === focused)?.focus({ preventScroll: true });
   return element;
+}
+
+/** Have a list hold these items in this order, moving only what must move. */
+export function inOrder(list, items) {
+  const kept = new Set(items);
+  for (const item of [...list.children]) if (!kept.has(item)) item.remove();
+  items.forEach(
+    (item, index) => list.children[index] !== item && list.insertBefore(item, list.children[index] ?? null),
+  );
 }
 
 /** Text as nodes, its escapes marked. `letter`: to the letter, for what is approved. */

@@ -1,5 +1,6 @@
 // The two sides of a session: beside the transcript where there is room, else panels that are opened over it.
 import { button, el } from "./dom.js";
+import { bringInto } from "./scroll.js";
 
 export class Panels {
   /** `parts`: an element by its title; the first stands at the left. */
@@ -19,7 +20,9 @@ export class Panels {
       for (const other of this.sides) other.classList.remove("open");
       side.classList.toggle("open", open);
       opener.setAttribute("aria-expanded", open);
-      (open ? heading : opener).focus();
+      const current = open && side.querySelector("[aria-current]");
+      if (current) bringInto(side, current);
+      (open ? heading : opener).focus({ preventScroll: true });
     };
     const opener = button(title, () => show(!side.classList.contains("open")), {
       class: "small",

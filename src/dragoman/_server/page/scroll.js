@@ -1,12 +1,14 @@
 // Where the reader is: at the end, which is then followed, or somewhere that must not move while things are added.
 
 const NEAR = 80; // pixels from the end that still count as the end
+const HANDS = ["wheel", "touchmove", "pointerdown", "keydown"]; // by which a reader goes elsewhere
 const root = document.scrollingElement;
 
 export class Reader {
   #last = 0;
+  #look = null;
   #sizes;
-  #listen;
+  #hands = new AbortController();
 
   /** `sheet` is what is read, `dock` what stands below it; `moved` is told after each scroll; `whole()`: nothing comes behind it. */
   constructor(sheet, dock, { moved, whole }) {
@@ -14,14 +16,15 @@ export class Reader {
     this.whole = whole;
     this.sheet = sheet;
     this.moved = moved;
-    this.#listen = () => this.#scrolled();
-    addEventListener("scroll", this.#listen, { passive: true });
+    const heard = { passive: true, signal: this.#hands.signal };
+    addEventListener("scroll", () => this.#scrolled(), heard);
+    for (const each of HANDS) addEventListener(each, () => (this.#look = null), { ...heard, capture: true });
     this.#sizes = new ResizeObserver(() => this.following && this.toEnd());
     for (const part of [sheet, dock]) this.#sizes.observe(part);
   }
 
   close() {
-    removeEventListener("scroll", this.#listen);
+    this.#hands.abort();
     this.#sizes.disconnect();
   }
 
@@ -31,6 +34,7 @@ export class Reader {
 
   follow(on = true) {
     this.following = on;
+    this.#look = null;
     if (on) this.toEnd();
     this.moved();
   }
@@ -56,16 +60,18 @@ export class Reader {
     this.#last = root.scrollTop;
   }
 
-  /** Bring an element into view. What is out of view has no size yet, so it takes a few looks. */
+  /** Bring an element into view. What is out of view has no size yet, so it takes a few looks, unless the reader goes on. */
   show(element, focus = true) {
     this.following = false;
     let looks = 4;
     const look = () => {
+      if (this.#look !== look) return;
       element.scrollIntoView({ block: element.offsetHeight > innerHeight / 2 ? "start" : "center" });
       this.#last = root.scrollTop;
       if (looks-- > 0) requestAnimationFrame(look);
       else this.moved();
     };
+    this.#look = look;
     look();
     if (focus) element.focus({ preventScroll: true });
   }
@@ -85,6 +91,13 @@ export class Reader {
     else if (up) this.following = false;
     this.moved();
   }
+}
+
+/** Have a box that scrolls show an element in it. */
+export function bringInto(box, element) {
+  const [outer, inner] = [box, element].map((each) => each.getBoundingClientRect());
+  if (inner.top < outer.top || inner.bottom > outer.bottom)
+    box.scrollTop += inner.top - outer.top - box.clientHeight / 3;
 }
 
 /** The first of some elements, one below the other, that ends below the upper edge of the window. */
