@@ -137,3 +137,7 @@ def test_it_is_used_by_keys_alone(kept: Served, visit: Visits) -> None:
     expect(page.get_by_role("dialog", name="New session")).to_be_visible()
     keys.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+    keys.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("the next or the previous turn")
+    keys.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)

@@ -4,8 +4,8 @@ import { el, factsOf } from "./dom.js";
 import { firstBelow } from "./scroll.js";
 
 const HELP = [
-  ["j  k", "the next or the last block; in a list, the next or the last session"],
-  ["n  p", "the next or the last turn"],
+  ["j  k", "the next or the previous block; in a list, the next or the previous session"],
+  ["n  p", "the next or the previous turn"],
   ["Enter", "open a session; fold or unfold a block"],
   ["/", "find"],
   ["g", "go to what waits for an answer"],
@@ -31,7 +31,8 @@ export function listen(keysOf) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (document.querySelector("dialog[open], .menu:popover-open")) return;
     if (event.key === "Escape" && closeDrops()) return;
-    if (event.target.matches(TYPED)) {
+    // a dialog that has just been closed holds the focus for a moment
+    if (event.target.matches(TYPED) && event.target.checkVisibility()) {
       if (event.key === "Escape") event.target.blur();
       return;
     }
@@ -76,7 +77,7 @@ export function sessionKeys(view) {
   };
 }
 
-/** The focus to the next or the last block that can be seen. */
+/** The focus to the next or the previous block that can be seen. */
 function step(view, by) {
   const blocks = [...view.reading.sheet.element.querySelectorAll(".block")];
   const current = document.activeElement?.closest(".block") ?? inView(view);
