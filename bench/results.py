@@ -25,6 +25,8 @@ of many agents and many sessions run once, one side after the other.
 - agent-client-protocol has no reader apart from its connection: what is measured is all that it does for a line.
 - The library's sync: whole commands, one side after the other, once; memory is that of all their processes together.
 - Permissions and what 200 agents say: by the clock, from the agent's own to whoever reads or answers.
+- The page: in Chromium, on a server of its own, once; the server's time is that of its process and of those by which it
+  reads for the library.
 
 ## On what
 """
