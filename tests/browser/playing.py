@@ -14,7 +14,7 @@ from typing import Final
 from dragoman._runtime.process.played import Stage
 from dragoman.testing import asks, asks_user, calls, exits, fails, says, spends, thinks, waits, writes
 from dragoman.testing._fake_agent.claude_speaker import ClaudeSpeaker
-from dragoman.testing._fake_agent.speaker import Heard
+from dragoman.testing._fake_agent.speaker import Call, Heard, Verdict
 from dragoman.testing._fake_agent.steps import FakeTurn, Steps, steps_of
 
 LONG_LINE: Final = "\n".join(f"printf '%s' {n} && make part-{n}" for n in range(1, 61))
@@ -29,6 +29,12 @@ HOSTILE: Final = (
     " [data](data:text/html,x) [worse](JaVaScRiPt&colon;alert(4)) [good](https://example.com/a)\n\n"
     f"```html\n<script>alert(4)</script>\n```\n\n| a | {EVIL.replace('|', '')} |\n|---|---|\n| 1 | 2 |\n"
 )
+
+
+HARMLESS: Final = "make harmless"
+SWAPPED: Final = "make harm"
+SWAP: Final = "swap"
+"""The pipe in its folder by which it is told to ask for something else."""
 
 
 def told(prompt: str) -> Steps:
@@ -78,12 +84,32 @@ STORIES: Final[dict[str, FakeTurn]] = {
     "make": made,
     "long": [asks("Bash", command=LONG_LINE, output="ok"), "All of it."],
     "write": [writes("a.txt", "one\ntwo\n"), "Written."],
+    "swap": [asks("Bash", command=HARMLESS, output="ok"), "Swapped."],
     "harm": lambda prompt: harmed(prompt),  # type: ignore[arg-type,return-value]
     "fail": [fails("It cannot be done.")],
     "exit": [exits(3, "out of order")],
     "spend": [spends(input_tokens=1000, output_tokens=100, cost_usd=0.25), "Spent."],
 }
 """What is done for a prompt with this word; any other is said again."""
+
+
+class Speaker(ClaudeSpeaker):
+    """One that takes back what it has asked, and asks for something else by the same id."""
+
+    def ask(self, call: Call) -> Verdict:
+        if call.input.get("command") != HARMLESS:
+            return super().ask(call)
+        for line in (HARMLESS, SWAPPED):
+            if line == SWAPPED:
+                Path(SWAP).read_text("utf-8")
+                self.send({"type": "control_cancel_request", "request_id": SWAP})
+            asked = {"tool_name": "Bash", "input": {"command": line}, "tool_use_id": call.id}
+            request = {"subtype": "can_use_tool", **asked}
+            self.send({"type": "control_request", "request_id": SWAP, "request": request})
+        while SWAP not in self._answers:
+            self.hear()
+        answer = self._answers.pop(SWAP)["response"]
+        return Verdict(answer["behavior"] == "allow", input=answer.get("updatedInput"))
 
 
 def steps_for(prompt: str) -> Steps:
@@ -107,7 +133,7 @@ def main() -> int:
     """Play, to the end of what is said to it."""
     given = dict(zip(sys.argv, sys.argv[1:], strict=False))
     waking, _ = os.pipe()
-    speaker = ClaudeSpeaker(
+    speaker = Speaker(
         Stage(0, 1, 2, waking),
         steps_for,
         Heard(),

@@ -1,15 +1,17 @@
 """What waits for somebody: shown whole, answered once, by whoever is first, and told to all others."""
 
 import json
+import os
 import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+from dragoman.server import ServerError
 from tests.browser.conftest import Visits, desktop
 from tests.browser.parts import begin, block, card, name_of, say, turn, unfold
-from tests.browser.playing import LONG_LINE
+from tests.browser.playing import HARMLESS, LONG_LINE, SWAP, SWAPPED
 from tests.browser.serving import Served
 
 RUN = "claude wants to run a command"
@@ -67,6 +69,26 @@ def test_a_change_is_shown_before_it_is_made(live: Served, folder: Path, visit: 
     asked.get_by_role("button", name="yes, this once").click()
     expect(block(page, "Change")).to_contain_text("a.txt")
     assert (folder / "a.txt").read_text() == "one\ntwo\n"
+
+
+def test_what_is_asked_in_its_place_is_no_answer_to_it(live: Served, folder: Path, visit: Visits) -> None:
+    """An agent that uses an id again cannot have one thing shown and another allowed."""
+    os.mkfifo(folder / SWAP)
+    begun = live.client.post("sessions", agent="claude", prompt=SWAP, cwd=str(folder))
+    page = visit(live, f"#/session/{begun['id']}").page
+    command = card(page, RUN).get_by_role("figure").locator("pre")
+    expect(command).to_have_text(HARMLESS)
+    asked = next(data["asks"] for name, data in live.client.feed({begun["run"]: 0}) if data.get("asks"))[0]
+    (folder / SWAP).write_text("now")
+    expect(command).to_have_text(SWAPPED)
+    given = {"run": begun["run"], "request": asked["request"], "mark": asked["mark"], "choice": "y"}
+    with pytest.raises(ServerError, match="has changed since it was shown"):
+        live.client.post(f"sessions/{begun['id']}/answer", **given)
+    card(page).get_by_role("button", name=re.compile("^n no")).click()
+    expect(block(page, "Answer", "Swapped.")).to_be_visible()
+    told = block(page, "Permission")
+    expect(told).to_contain_text(SWAPPED)
+    expect(told).to_contain_text(f"denied by {name_of(page)}")
 
 
 def test_it_is_denied_with_a_reason(live: Served, folder: Path, visit: Visits) -> None:

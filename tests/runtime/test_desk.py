@@ -16,6 +16,7 @@ from typing import Any
 import anyio
 import pytest
 from anyio.streams.buffered import BufferedByteReceiveStream
+from msgspec import structs
 
 import dragoman
 from dragoman import LATER
@@ -203,7 +204,9 @@ async def test_an_answer_says_who_gave_it_now_and_when_it_is_read_again(
         stream = session.prompt("go")
         asked = await next_of(PermissionRequested, stream)
         answer = Answer(request=asked.request_id, decision=decision, by="policy", rule="mine")
-        await client.send(answer, "phone")
+        with pytest.raises(DragomanError, match="not asked any more"):
+            await client.send(structs.replace(answer, asked=asked.seq - 1), "phone")
+        await client.send(structs.replace(answer, asked=asked.seq), "phone")
         resolved = await next_of(PermissionResolved, stream)
         assert (resolved.by, resolved.rule, resolved.who) == ("client", None, "phone")
         with pytest.raises(DragomanError, match="not asked any more: it was answered"):
@@ -259,8 +262,12 @@ async def test_what_the_host_is_about_to_do_is_told_and_answered_here(decision: 
                 heard.append(said)
                 there.set()
                 if said.asked and len(heard) > 2:
-                    request = json.loads(bytes(said.asked))["request_id"]
-                    await client.send(Answer(request=request, decision=decision, message="by hand"), "phone")
+                    event = json.loads(bytes(said.asked))
+                    request, asked = event["request_id"], event["seq"]
+                    with pytest.raises(DragomanError, match="not asked any more"):
+                        await client.send(Answer(request=request, asked=asked + 1, decision="allow"), "phone")
+                    given = Answer(request=request, asked=asked, decision=decision, message="by hand")
+                    await client.send(given, "phone")
                 if said.settled is not None and len(heard) > 4:
                     return
 

@@ -136,6 +136,9 @@ def test_an_ask_is_whole_and_answered_once(running: Running) -> None:
         one.post(f"sessions/{run}/answer", **answer, choice="nonsense")
     with pytest.raises(ServerError, match="a no"):
         one.post(f"sessions/{run}/answer", **answer, choice="y", message="why not")
+    with pytest.raises(ServerError, match="has changed since it was shown"):
+        one.post(f"sessions/{run}/answer", **answer, mark="of something else", choice="y")
+    answer["mark"] = asked["mark"]
     one.post(f"sessions/{run}/answer", **answer, choice="n", message="not now")
     with pytest.raises(ServerError) as raised:
         other.post(f"sessions/{run}/answer", **answer, choice="y")

@@ -52,6 +52,8 @@ class Response(Command):
 
     request: str = ""
     """Its id. A handler need not say it."""
+    asked: int | None = None
+    """Its `seq`, which makes sure that the answer is to what was seen: agents may use an id again."""
     by: By = "client"
     rule: str | None = None
     """The rule that gave the answer."""

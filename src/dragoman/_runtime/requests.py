@@ -149,12 +149,16 @@ class Requests:
     def respond(self, response: Response, request: PermissionRequest | None = None) -> bool:
         """Send an answer; `request` is what it answers, where that is known. False if it is no longer asked."""
         if isinstance(response, Answer) and (aside := self.asides.get(response.request)) is not None:
+            if response.asked not in (None, aside.event.seq):
+                return False
             self._close(aside, response)
             return True
         pending = self._run.ledger.requests.get(response.request)
         if pending is None or not isinstance(pending.event, _ANSWERED_BY.get(type(response), Request)):
             return False
         event = pending.event
+        if response.asked not in (None, event.seq):
+            return False
         if request is None and isinstance(event, PermissionRequested):
             request = self._permission(event, self.hosts.get(event.session) or self.hosts.get(None))
         changes = self._run.ledger.tool_changes(event.session, event.call_id) if request is not None else []

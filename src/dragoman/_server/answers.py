@@ -267,6 +267,8 @@ class PermissionAsk(Answer, tag_field="kind", tag="permission"):
     proposed: list[Proposed]
     unasked: bool
     """The agent did not ask by itself: it was made to show every call."""
+    mark: str = ""
+    """Of all that is asked: sent back with the answer, it makes sure that the answer is to what was seen."""
     at: float | None = None
     covers: str | None = None
     """What a lasting answer of ours would cover, in words."""
@@ -290,6 +292,8 @@ class QuestionAsk(Answer, tag_field="kind", tag="question"):
     """The whole question.asked."""
     questions: list[Question]
     mode: Literal["form", "url"]
+    mark: str = ""
+    """Of all that is asked, as of a permission."""
     at: float | None = None
     schema: Any = None
     """The JSON Schema that the answers must fit, where there is one."""

@@ -1,8 +1,10 @@
 """What waits for an answer: as a page shows it, and what of it becomes an answer."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from dragoman._model.commands import Answer, AnswerQuestion
@@ -21,16 +23,19 @@ from dragoman._wire import fields
 
 def asks(run: LiveRun) -> list[Ask]:
     """All that waits in a run."""
-    return [
-        _permission(run, event) if isinstance(event, PermissionRequested) else _question(run, event)
-        for event in run.asks
-    ]
+    return [_ask(run, event) for event in run.asks]
+
+
+def _ask(run: LiveRun, event: AskEvent) -> Ask:
+    found = _permission(run, event) if isinstance(event, PermissionRequested) else _question(run, event)
+    return structs.replace(found, mark=sha256(msgspec.json.encode(found)).hexdigest())
 
 
 def answer(
     run: LiveRun,
     request: str,
     *,
+    mark: str | None = None,
     choice: str | None = None,
     message: str = "",
     input: dict[str, Any] | None = None,
@@ -38,15 +43,18 @@ def answer(
     declined: bool = False,
 ) -> Answer | AnswerQuestion | None:
     """What is sent for what a person answered; None if it is not asked any more. Raises UsageError for what is no answer
-    to it."""
+    to it, or was one to something else."""
     event = next((event for event in run.asks if event.request_id == request), None)
     if event is None:
         return None
+    if mark is not None and mark != _ask(run, event).mark:
+        raise UsageError("what is asked has changed since it was shown; look at it again, then answer")
     if isinstance(event, QuestionAsked):
         if not declined and answers is None:
             raise UsageError("a question is answered with `answers` or `declined`; send one of them")
         return AnswerQuestion(
             request=request,
+            asked=event.seq,
             session=event.session,
             action="declined" if declined else "accepted",
             answers=answers or {},
@@ -58,7 +66,7 @@ def answer(
             f"{choice!r:.40}, with what was sent beside it, is no answer to this; choose one of {', '.join(choices)}:"
             f" a `message` goes with a no, an `input` with {EDIT}"
         )
-    return structs.replace(given, session=event.session)
+    return structs.replace(given, session=event.session, asked=event.seq)
 
 
 def _choices(run: LiveRun, event: PermissionRequested) -> Mapping[str, Answerable]:

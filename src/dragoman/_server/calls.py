@@ -230,6 +230,7 @@ async def reply(desk: Desk, wanted: given.Reply) -> Done:
         answer(
             run,
             wanted.request,
+            mark=wanted.mark,
             choice=wanted.choice,
             message=wanted.message,
             input=wanted.input,

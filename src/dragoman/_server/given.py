@@ -99,6 +99,8 @@ class Reply(OfSession):
 
     run: Text
     request: Text
+    mark: str | None = None
+    """What was seen, by its mark: if something else is asked by now, the answer is refused."""
     choice: str | None = None
     """Its key."""
     message: str = ""

@@ -99,6 +99,7 @@ class Host:
             title=_text(input, "path") or _text(input, "command"),
             session=call.session,
             turn=call.turn,
+            seq=call.seq,
             agent=call.agent,
             dialect=call.dialect,
             synthesized=True,

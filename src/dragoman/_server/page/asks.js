@@ -9,8 +9,8 @@ import { questionForm } from "./questions.js";
 const SHIFT = 700; // milliseconds in which a second click was still meant for the card that has gone
 
 export class Asks {
-  #cards = new Map(); // by run and request
-  #outcomes = new Map(); // who answered, as far as events have told
+  #cards = new Map(); // by what is asked
+  #outcomes = new Map(); // who answered, as far as events have told, by run and request
   #last = {}; // the one that was settled last: its key and title
   #own = new Set(); // those that were answered here
   #held = null; // a timer, while nothing can be pressed
@@ -34,14 +34,16 @@ export class Asks {
   /** These are all that wait; without any, it is the same, but may be answerable from here by now. */
   update(asks = this.all) {
     this.all = asks;
-    const now = new Map(asks.map((ask) => [`${ask.run}/${ask.request}`, ask]));
+    const now = new Map(asks.map((ask) => [keyOf(ask), ask]));
     for (const [key, card] of this.#cards) if (!now.has(key)) this.#settle(key, card);
     for (const [key, ask] of now) {
       const known = this.#cards.get(key);
-      if (known?.can === this.#can(ask)) continue;
+      const same = known?.ask.mark === ask.mark;
+      if (same && known.can === this.#can(ask)) continue;
       const card = this.#card(ask);
       this.#cards.set(key, card);
-      if (known) known.element.replaceWith(card.element);
+      if (known && !same) this.#changed(known, card);
+      else if (known) known.element.replaceWith(card.element);
       else this.list.append(card.element);
       this.app.say(`${ask.agent} waits for an answer: ${titleOf(ask)}. Press g to go there.`);
     }
@@ -56,8 +58,9 @@ export class Asks {
       if (event.type !== "permission.resolved" && event.type !== "question.answered") continue;
       const { outcome, action, message } = event;
       const words = `${outcome ?? action}${by(event)}${message ? `: ${message}` : ""}`;
-      this.#outcomes.set(`${run}/${event.request_id}`, words);
-      if (this.#last.key === `${run}/${event.request_id}`) this.#tell(this.#last.key, this.#last.title, words);
+      const answered = outcomeKey(run, event.request_id);
+      this.#outcomes.set(answered, words);
+      if (this.#last.answered === answered) this.#tell(this.#last.key, this.#last.title, words);
     }
   }
 
@@ -68,17 +71,30 @@ export class Asks {
 
   #settle(key, card) {
     this.#cards.delete(key);
-    const held = card.element.contains(document.activeElement);
-    card.element.remove();
+    this.#hold(card, () => card.element.remove());
+    const { ask, title } = card;
+    const answered = outcomeKey(ask.run, ask.request);
+    this.#last = { key, answered, title };
+    this.#tell(key, title, this.#outcomes.get(answered) ?? "answered");
+    if (!this.#outcomes.has(answered) && !this.#own.has(key)) this.#learn(ask);
+  }
+
+  /** Something else is asked now than the card has shown: what is pressed at this moment was meant for that. */
+  #changed(known, card) {
+    this.#hold(known, () => known.element.replaceWith(card.element));
+    fill(card.status, el("span.odd", "This has changed since it was shown first."));
+  }
+
+  /** Have a card go, while nothing can be pressed. */
+  #hold({ element }, go) {
+    const held = element.contains(document.activeElement);
+    go();
     clearTimeout(this.#held);
     this.#held = setTimeout(() => {
       this.#held = null;
       this.#enable();
     }, SHIFT);
-    this.#last = { key, title: card.title };
-    this.#tell(key, card.title, this.#outcomes.get(key) ?? "answered");
-    if (!this.#outcomes.has(key) && !this.#own.has(key)) this.#learn(card.element.ask);
-    if (held) this.element.focus(); // and not the next card: a key that is pressed twice must not answer it
+    if (held) this.element.focus(); // and not another card: a key that is pressed twice must not answer it
   }
 
   async #learn(ask) {
@@ -119,7 +135,7 @@ export class Asks {
 
   #card(ask) {
     const title = titleOf(ask);
-    const id = `ask-${ask.run}-${ask.request}`.replace(/[^\w-]/g, "_");
+    const id = `ask-${keyOf(ask)}`.replace(/[^\w-]/g, "_");
     const status = el("p.status", { role: "status" });
     const send = (answer, words) => this.#send(ask, answer, words, status);
     const can = this.#can(ask);
@@ -129,23 +145,24 @@ export class Asks {
     const question = ask.kind === "question";
     const element = el(
       "div.card",
-      { role: "group", "aria-labelledby": id, tabindex: -1, is: { ask } },
+      { role: "group", "aria-labelledby": id, tabindex: -1 },
       el("h2", { id }, el("span.shape", { "aria-hidden": "true" }, "◆ "), title),
       this.head(ask),
       question ? questionText(ask) : wanted(ask),
       can ? (question ? questionForm(ask, send) : choices(ask, send)) : el("p.odd", why),
       status,
     );
-    return { element, title, can };
+    return { ask, element, title, can, status };
   }
 
   async #send(ask, answer, words, status) {
-    const key = `${ask.run}/${ask.request}`;
+    const key = keyOf(ask);
+    const { run, request, mark } = ask;
     this.#own.add(key);
     this.#enable();
     fill(status, `Sending: ${words} …`);
     try {
-      await this.app.api.post(at(ask.session, "answer"), { run: ask.run, request: ask.request, ...answer });
+      await this.app.api.post(at(ask.session, "answer"), { run, request, mark, ...answer });
       fill(status, `Sent: ${words}`);
     } catch (failed) {
       this.#own.delete(key);
@@ -153,4 +170,13 @@ export class Asks {
       fill(status, trouble(failed));
     }
   }
+}
+
+/** What is asked: an agent may use the id of a request again. */
+function keyOf({ run, request, event }) {
+  return `${run}/${request}/${event.seq}`;
+}
+
+function outcomeKey(run, request) {
+  return `${run}/${request}`;
 }
