@@ -51,12 +51,21 @@ class Opened:
     def __init__(self, page: Any) -> None:
         self.page = page
         self.requests: list[str] = []
-        self.complaints: list[str] = []
+        self._complaints: list[str] = []
+        self._excused: tuple[str, ...] = ()
         page.set_default_timeout(PATIENCE * 1000)
         page.on("request", lambda request: self.requests.append(request.url))
-        page.on("console", lambda message: self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (self.complaints.append("a dialog"), dialog.dismiss()))
+        page.on("console", lambda message: self._complaints.append(message.text))
+        page.on("pageerror", lambda error: self._complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (self._complaints.append("a dialog"), dialog.dismiss()))
+
+    def excuse(self, *words: str) -> None:
+        """What the browser itself says with any of these words is no fault here. It may say so late."""
+        self._excused = words
+
+    @property
+    def complaints(self) -> list[str]:
+        return [said for said in self._complaints if not any(words in said for words in self._excused)]
 
     def file(self, path: Path) -> "Opened":
         self.page.goto(path.as_uri())

@@ -17,8 +17,10 @@ def session(page: Page, title: str | re.Pattern[str]) -> Locator:
     return main
 
 
-def begin(page: Page, prompt: str, folder: Path, *, agent: str = "Claude Code", mode: str = "ask") -> Locator:
-    """Begin a session by the dialog; its transcript."""
+def ask_for(
+    page: Page, prompt: str, folder: Path, *, agent: str = "Claude Code", mode: str = "ask"
+) -> Locator:
+    """Fill in the dialog that begins a session, and send it; the dialog."""
     page.get_by_role("button", name="New session").click()
     dialog = page.get_by_role("dialog", name="New session")
     dialog.get_by_role("combobox", name="Agent").select_option(agent)
@@ -26,7 +28,12 @@ def begin(page: Page, prompt: str, folder: Path, *, agent: str = "Claude Code", 
     dialog.get_by_role("radio", name=re.compile(f"^{mode} ")).check()
     dialog.get_by_role("textbox", name="First prompt").fill(prompt)
     dialog.get_by_role("button", name="Begin").click()
-    expect(dialog).to_have_count(0)
+    return dialog
+
+
+def begin(page: Page, prompt: str, folder: Path, *, agent: str = "Claude Code", mode: str = "ask") -> Locator:
+    """Begin a session by the dialog; its transcript."""
+    expect(ask_for(page, prompt, folder, agent=agent, mode=mode)).to_have_count(0)
     return session(page, prompt)
 
 

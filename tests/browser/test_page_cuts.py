@@ -38,10 +38,12 @@ def wired() -> Iterator[tuple[Served, Wire]]:
         wire.close()
 
 
-def cut_off(opened: Opened) -> None:
-    """It was told by the browser that connections broke; by nobody of anything else."""
-    assert [said for said in opened.complaints if "net::ERR_" not in said] == []
-    opened.complaints.clear()
+def over(wired: tuple[Served, Wire], visit: Visits) -> Opened:
+    """A page behind the wire. The browser may tell it that connections broke, and nobody anything else."""
+    server, wire = wired
+    opened = visit(server, link=server.link(port=wire.port))
+    opened.excuse("net::ERR_")
+    return opened
 
 
 @desktop
@@ -49,7 +51,7 @@ def test_nothing_is_lost_and_nothing_told_twice(wired: tuple[Served, Wire], visi
     server, wire = wired
     whole = visit(server).page
     begin(whole, "tell", server.home)
-    often = visit(server, link=server.link(port=wire.port))
+    often = over(wired, visit)
     often.go(whole.url.partition(f"{server.url}/")[2])
     expect(block(often.page, "Answer", "Part 3 of")).to_be_visible()
     for _ in range(CUTS):
@@ -62,7 +64,6 @@ def test_nothing_is_lost_and_nothing_told_twice(wired: tuple[Served, Wire], visi
     assert parts > CUTS
     expect(block(often.page, "Answer", "Part ")).to_have_count(parts)
     assert shown(often.page) == shown(whole)
-    cut_off(often)
 
 
 @desktop
@@ -71,7 +72,7 @@ def test_what_was_answered_meanwhile_waits_no_more(wired: tuple[Served, Wire], v
     server, wire = wired
     whole = visit(server).page
     begin(whole, "make", server.home)
-    often = visit(server, link=server.link(port=wire.port))
+    often = over(wired, visit)
     often.go(whole.url.partition(f"{server.url}/")[2])
     expect(card(often.page)).to_be_visible()
     expect(side(often.page, "What it did")).to_contain_text("make all")
@@ -87,7 +88,6 @@ def test_what_was_answered_meanwhile_waits_no_more(wired: tuple[Served, Wire], v
     expect(often.page.get_by_text("reconnecting …")).to_have_count(0)
     say(whole, "question")
     expect(card(often.page, "claude asks you")).to_be_visible()
-    cut_off(often)
 
 
 @desktop
@@ -97,7 +97,7 @@ def test_a_reading_that_is_cut_is_done_again(wired: tuple[Served, Wire], visit: 
     whole = visit(server).page
     begin(whole, "make", server.home)
     expect(card(whole)).to_be_visible()
-    often = visit(server, link=server.link(port=wire.port))
+    often = over(wired, visit)
     looks = count(1)
 
     def cut(route: Route) -> None:
@@ -114,7 +114,6 @@ def test_a_reading_that_is_cut_is_done_again(wired: tuple[Served, Wire], visit: 
     expect(block(often.page, "Answer", "Made.")).to_be_visible()
     expect(often.page.get_by_text("Reading …")).to_have_count(0)
     assert next(looks) > 2
-    cut_off(often)
 
 
 def shown(page: Page) -> str:
