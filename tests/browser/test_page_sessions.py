@@ -193,9 +193,8 @@ def test_a_long_one_is_read_from_its_end_to_its_beginning(kept: Served, visit: V
     page.keyboard.press("Home")
     expect(turn(page, 1)).to_be_in_viewport()
     top = page.get_by_role("main").get_by_role("heading", level=1)
-    expect(top).to_be_in_viewport(
-        ratio=1
-    )  # the browser scrolls smoothly, and goes on where it is sent elsewhere meanwhile
+    # the browser scrolls smoothly, and goes on where it is sent elsewhere meanwhile
+    expect(top).to_be_in_viewport(ratio=1)
     page.get_by_role("button", name="To the end").click()
     expect(block(turn(page, TURNS), "Answer")).to_be_in_viewport()
     numbers = articles.evaluate_all("all => all.map(each => each.turn.turn)")

@@ -10,7 +10,7 @@ const SHIFT = 700; // milliseconds in which a second click was still meant for t
 
 export class Asks {
   #cards = new Map(); // by what is asked
-  #outcomes = new Map(); // who answered, as far as events have told, by run and request
+  #outcomes = new Map(); // who answered what was asked last, as far as events have told, by run and request
   #last = {}; // the one that was settled last: its key and title
   #own = new Set(); // those that were answered here
   #held = null; // a timer, while nothing can be pressed
@@ -42,6 +42,7 @@ export class Asks {
       if (same && known.can === this.#can(ask)) continue;
       const card = this.#card(ask);
       this.#cards.set(key, card);
+      if (!known) this.#outcomes.delete(outcomeKey(ask.run, ask.request)); // of another, by the same id
       if (known && !same) this.#changed(known, card);
       else if (known) known.element.replaceWith(card.element);
       else this.list.append(card.element);

@@ -58,7 +58,8 @@ export class SearchView {
       this.after = more;
       this.more.hidden = !more;
       const count = this.list.children.length;
-      fill(this.status, problem ?? (count ? `${more ? "The first " : ""}${count}${more ? " of more" : ""} found` : "Nothing was found."));
+      const found = more ? `The first ${count} of more found` : `${count} found`;
+      fill(this.status, problem ?? (count ? found : "Nothing was found."));
     } catch (failed) {
       fill(this.status, trouble(failed));
     }
