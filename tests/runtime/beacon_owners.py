@@ -2,7 +2,7 @@
 
 hold     one that has it lit, says its run, and keeps it until its stdin ends
 begin    one that has made it and says nothing in it yet
-fork     one that has it and a child that lives on without it; says the child's process id
+fork     one that has it and a child that lives on without it: that says its process id, once it has let go of it
 """
 
 import os
@@ -17,9 +17,10 @@ def main(what: str) -> None:
     Path(beacon.socket).touch()
     if what != "begin":
         beacon.light(agent="toy", cwd="/here", recording="/here/run.jsonl")
-    child = os.fork() if what == "fork" else None
-    if child != 0:
-        print(child or beacon.run, flush=True)
+    if what != "fork":
+        print(beacon.run, flush=True)
+    elif os.fork() == 0:
+        print(os.getpid(), flush=True)
     sys.stdin.read()
     beacon.leave()
 

@@ -3,7 +3,7 @@
 race COUNT FOLDER   so many processes at once, some of which give up their first place; each notes its
                         ticket in FOLDER/log when its turn has come
 hold                one that has it, says so, and keeps it until its stdin ends
-fork                one that has it and a child that lives on without it; says the child's process id
+fork                one that has it and a child that lives on without it: that says its process id
 """
 
 import os
@@ -62,9 +62,8 @@ def hold() -> None:
 
 def fork() -> None:
     ticket = draw(NAME)
-    child = os.fork()
-    if child != 0:
-        print(child, flush=True)
+    if os.fork() == 0:
+        print(os.getpid(), flush=True)  # and not before it has let go of what it inherited
     sys.stdin.read()
     ticket.leave()
 
