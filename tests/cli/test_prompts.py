@@ -93,6 +93,17 @@ CASES: dict[str, tuple[Orders, list[str]]] = {
         ],
         ["rm -rf ~", "-one", "+two"],
     ),
+    "two pieces of one file": (
+        [asks("p", **EDIT, content=[*DIFF, {"type": "diff", "path": "a.txt", "oldText": "x\n", "newText": "evil\n"}])],
+        ["-one", "+two", "-x", "+evil"],
+    ),
+    "another change of one call": (
+        [
+            asks("q", **EDIT, content=DIFF),
+            asks("q", **EDIT, content=[{"type": "diff", "path": "a.txt", "oldText": "x\n", "newText": "evil\n"}]),
+        ],
+        ["-x", "+evil"],
+    ),
     "a second command of one call": (
         [asks("e", rawInput={"command": "ls"}), asks("e", rawInput={"command": "rm -rf ~"})],
         ["rm -rf ~"],

@@ -1,10 +1,12 @@
 """An agent that speaks ACP and asks its client for what a prompt says: a JSON list of [method, params].
 
-Every answer is said as a text. `update` is no call but a session/update; params get the session's id.
+Every answer is said as a text. `update` is no call but a session/update; `together` are several calls, of which the
+next is made before the one before it is answered. Params get the session's id.
 """
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 SESSION = "caller"
@@ -23,15 +25,20 @@ def update(**fields: Any) -> None:
     write(method="session/update", params={"sessionId": SESSION, "update": fields})
 
 
-def obey(number: int, method: str, params: dict[str, Any]) -> None:
+def obey(numbers: Iterator[int], method: str, params: Any) -> None:
     if method == "update":
         update(**params)
         return
-    write(id=number, method=method, params={"sessionId": SESSION, **params})
-    while (answer := read()).get("id") != number:
-        pass
-    told = answer.get("result", answer.get("error"))
-    update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": json.dumps(told) + "\n"})
+    calls = dict(zip(numbers, params if method == "together" else [[method, params]], strict=False))
+    for number, (called, given) in calls.items():
+        write(id=number, method=called, params={"sessionId": SESSION, **given})
+    answers: dict[int, Any] = {}
+    while answers.keys() != calls.keys():
+        if (answer := read()).get("id") in calls:
+            answers[answer["id"]] = answer.get("result", answer.get("error"))
+    for number in calls:
+        told = json.dumps(answers[number]) + "\n"
+        update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": told})
 
 
 def main() -> None:
@@ -45,7 +52,7 @@ def main() -> None:
             write(id=id, result={"sessionId": SESSION})
         elif method == "session/prompt":
             for order in json.loads(message["params"]["prompt"][0]["text"]):
-                obey(next(numbers), *order)
+                obey(numbers, *order)
             write(id=id, result={"stopReason": "end_turn"})
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from dragoman._policy.permission import PermissionRequest
@@ -145,6 +146,31 @@ async def test_what_is_written_is_what_was_shown(
     )
     assert len(person.asked) == asked
     assert (file.exists() and file.read_text()) == (written if asked == 1 else before or False)
+
+
+async def test_a_yes_is_to_what_was_proposed_when_it_was_asked(tmp_path: Path) -> None:
+    """Two changes are asked for at once for one call; the yes to one is none to the other."""
+    file, both, asked = tmp_path / "f", anyio.Event(), list[PermissionRequest]()
+
+    async def approve(request: PermissionRequest) -> bool:
+        asked.append(request)
+        if len(asked) == 2:
+            both.set()
+        await both.wait()
+        return request.id == min((each.id for each in asked), key=int)
+
+    good, evil = (permission("edit", content=diff(file, None, text)) for text in ("good\n", "evil\n"))
+    await told(
+        [
+            started("edit", locations=[{"path": str(file)}]),
+            ["together", [good, evil]],
+            ["fs/write_text_file", {"path": str(file), "content": "evil\n"}],
+        ],
+        tmp_path,
+        approve=approve,
+    )
+    assert [request.tool for request in asked][2:] == ["fs/write_text_file"]
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("approve", ["never", "ask", "dangerous"])

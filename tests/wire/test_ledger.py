@@ -89,7 +89,7 @@ def test_each_session_has_its_own_tools(ledger: Ledger) -> None:
     assert ledger.tool_open("c", "other")
 
 
-def test_the_files_of_a_tool_are_known_while_it_is_open(ledger: Ledger) -> None:
+def test_the_files_of_a_tool_are_known_when_it_is_asked_for(ledger: Ledger) -> None:
     locations = [ev.Location(path="/a")]
     put(
         ledger,
@@ -98,10 +98,13 @@ def test_the_files_of_a_tool_are_known_while_it_is_open(ledger: Ledger) -> None:
         ev.FileChanged(call_id="c", path="/e", change="modified", phase="applied"),
         ev.FileChanged(path="/f", change="modified", phase="proposed"),
     )
-    assert ledger.tool_paths("s", "c") == ["/a", "/b", "/d"]
-    assert ledger.tool_paths("other", "c") == ledger.tool_paths("s", None) == []
-    put(ledger, ev.ToolEnded(call_id="c", status="completed"))
-    assert ledger.tool_paths("s", "c") == []
+    asked, elsewhere, of_none = permission("r", "c"), permission("o", "c"), permission("n", None)
+    elsewhere.session = "other"
+    put(ledger, asked, elsewhere, of_none)
+    assert list(ledger.asked_files(asked)) == ["/a", "/b", "/d"]
+    assert list(ledger.asked_files(elsewhere)) == list(ledger.asked_files(of_none)) == []
+    put(ledger, ev.PermissionResolved(request_id="r", outcome="allowed"))
+    assert list(ledger.asked_files(asked)) == []
 
 
 @pytest.mark.parametrize("ends", [False, True])
@@ -214,13 +217,25 @@ def test_a_permission_is_asked_until_it_is_answered(ledger: Ledger) -> None:
     assert not ledger.tool_asked("c")
 
 
-def test_the_changes_that_a_tool_proposes_are_known_while_it_is_open(ledger: Ledger) -> None:
-    change = ev.FileChanged(path="a.py", change="modified", call_id="c", phase="proposed")
-    put(ledger, ev.ToolStarted(call_id="c", name="Edit"), change)
-    assert ledger.tool_changes("s", "c") == [change]
-    assert ledger.tool_changes("s", "d") == ledger.tool_changes("s", None) == []
+def test_a_permission_is_for_the_changes_that_were_proposed_when_it_was_asked(ledger: Ledger) -> None:
+    """Those of one line stand together, those of the next take their place."""
+
+    def change(path: str) -> ev.FileChanged:
+        return ev.FileChanged(path=path, change="modified", call_id="c", phase="proposed")
+
+    one, two, other = change("a.py"), change("a.py"), change("b.py")
+    first, second, of_another = permission("r", "c"), permission("q", "c"), permission("d", "d")
+    put(ledger, ev.ToolStarted(call_id="c", name="Edit"), one, two, first, of_another)
+    ledger.enter(Frame(2, "out", b"{}"))
+    put(ledger, other, second)
+    assert list(ledger.asked_changes(first)) == [one, two]
+    assert list(ledger.asked_changes(second)) == [other]
+    assert list(ledger.asked_files(second)) == ["b.py"]
+    assert list(ledger.asked_changes(of_another)) == []
     put(ledger, ev.ToolEnded(call_id="c", status="completed"))
-    assert ledger.tool_changes("s", "c") == []
+    assert list(ledger.asked_changes(first)) == [one, two]
+    put(ledger, ev.PermissionResolved(request_id="r", outcome="allowed"))
+    assert list(ledger.asked_changes(first)) == []
 
 
 def test_a_tool_that_was_denied_is_declined_at_the_end(ledger: Ledger) -> None:

@@ -161,22 +161,20 @@ class Requests:
             return False
         if request is None and isinstance(event, PermissionRequested):
             request = self._permission(event, self.hosts.get(event.session) or self.hosts.get(None))
-        changes = self._run.ledger.tool_changes(event.session, event.call_id) if request is not None else []
         self._run.say(response)
         if request is not None and isinstance(response, Answer):
             self._remember(request, response)
             if effect_of(request, response) == "allow" and response.updated_input is None:
-                self._grants.add(request, changes)
+                self._grants.add(request, pending.changes)
         return True
 
     # --- answers -----------------------------------------------------------------------------------------
 
     def _permission(self, event: PermissionRequested, host: Host | None) -> PermissionRequest:
-        files = self._run.ledger.tool_paths(event.session, event.call_id)
         return PermissionRequest(
             event,
             host.cwd if host is not None else None,
-            files,
+            self._run.ledger.asked_files(event),
             add_dirs=self._run.plan.roots,
             unasked=event.unasked or self._run.plan.shows_all,
         )

@@ -110,7 +110,7 @@ def _permission(run: LiveRun, event: PermissionRequested) -> PermissionAsk:
 def _proposed(run: LiveRun, request: PermissionRequest) -> list[Proposed]:
     """The changes that the agent has proposed for the call, else what its input says."""
     event, ledger = request.event, run.ledger
-    changes = ledger.tool_changes(event.session, event.call_id) if ledger is not None else []
+    changes = ledger.asked_changes(event) if ledger is not None else ()
     if changes:
         return [Proposed(each.path, each.change, diff_rows(each.diff or "")) for each in changes]
     diff = diff_of_edit(request.input)

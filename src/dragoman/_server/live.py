@@ -208,7 +208,7 @@ class LiveRun(Facts):
 
     def permission(self, event: PermissionRequested) -> PermissionRequest:
         """A permission as rules see it."""
-        files = self.ledger.tool_paths(event.session, event.call_id) if self.ledger is not None else []
+        files = self.ledger.asked_files(event) if self.ledger is not None else ()
         return PermissionRequest(event, self.cwd, files)
 
     # --- what it is told ----------------------------------------------------------------------------------

@@ -9,12 +9,12 @@ It is the one place that knows what is open: turns, tools, text, requests, subag
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any, Final, Literal, get_args
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from dragoman._model import events as ev
 from dragoman._model.errors import UsageError
@@ -48,15 +48,20 @@ class Tool(Struct):
     """A tool call that has not ended."""
 
     parent: str | None = None
-    paths: list[str] = field(default_factory=list)
-    """The files that it is known to be about: its locations, and the changes that it proposed."""
+    locations: list[str] = field(default_factory=list)
     changes: list[ev.FileChanged] = field(default_factory=list)
-    """The changes that it proposed."""
+    """The changes that it proposes: those of the last line that told any."""
     output: list[str] = field(default_factory=list)
     """What it has written so far: all that is known of it, if its end never comes."""
     heard: int = 0
     cut: bool = False
     """Its turn was cancelled."""
+
+    @property
+    def paths(self) -> list[str]:
+        """The files that it is known to be about."""
+        changed = (path for change in self.changes for path in (change.path, change.move_to))
+        return [*self.locations, *(path for path in changed if path is not None)]
 
     def hear(self, text: str) -> None:
         """Keep a piece of output, up to OUTPUT_KEPT characters."""
@@ -135,6 +140,10 @@ class Pending(Struct):
     """What the dialect must know to answer it."""
     silent: bool = False
     """It is a check, and no event unless it is denied: a call that the agent shows us before it asks."""
+    files: Sequence[str] = ()
+    """Those that its call was known to be about when it was asked: whatever comes after that was not asked for."""
+    changes: Sequence[ev.FileChanged] = ()
+    """Those that its call proposed then."""
 
 
 class Ledger:
@@ -528,16 +537,6 @@ class Ledger:
         book = self._of(session)
         book.interrupted = set(book.tools)
 
-    def tool_paths(self, session: str | None, call_id: str | None) -> list[str]:
-        """The files that the open call is known to be about."""
-        tool = self._books[session].tools.get((call_id or "", False))
-        return tool.paths if tool is not None else []
-
-    def tool_changes(self, session: str | None, call_id: str | None) -> list[ev.FileChanged]:
-        """The changes to files that the open call has proposed."""
-        tool = self._books[session].tools.get((call_id or "", False))
-        return tool.changes if tool is not None else []
-
     def discard(self, doomed: Callable[[BlockKey], bool]) -> list[str]:
         """A retry replaces these open blocks: they get no message. Returns the ids of their messages."""
         return self._books[self.current].blocks.discard(doomed)
@@ -728,7 +727,7 @@ class Ledger:
             return
         tool = book.tools[key] = Tool(event.parent)
         if event.locations:
-            tool.paths = [location.path for location in event.locations]
+            tool.locations = [location.path for location in event.locations]
         self._emit(event)
 
     def _begin_unannounced(self, event: ev.ToolUpdated | ev.ToolEnded) -> None:
@@ -803,14 +802,13 @@ class Ledger:
             )
 
     def _file_changed(self, event: ev.FileChanged) -> None:
+        self._emit(event)
         if event.phase == "proposed":
             tool = self._books[event.session].tools.get((event.call_id or "", event.replay))
             if tool is not None:
-                tool.paths.append(event.path)
-                if event.move_to is not None:
-                    tool.paths.append(event.move_to)
+                if tool.changes and tool.changes[-1].frame != event.frame:
+                    tool.changes = []
                 tool.changes.append(event)
-        self._emit(event)
 
     def _subagent_started(self, event: ev.SubagentStarted) -> None:
         key = event.call_id or event.agent_id or ""
@@ -852,10 +850,16 @@ class Ledger:
                 checked = self._books[event.session].checked
                 event.unasked = event.call_id in checked
                 event.cwd = event.cwd or checked.get(event.call_id or "")
-            self.requests[event.request_id] = Pending(event, event.session, native)
+            self.requests[event.request_id] = self._pending(event, native)
             if not event.replay:
                 self.unseen_requests.append(event)
             self._emit(event)
+
+    def _pending(self, event: Request, native: Any) -> Pending:
+        tool = self._books[event.session].tools.get((event.call_id or "", False))
+        if tool is None or not isinstance(event, ev.PermissionRequested):
+            return Pending(event, event.session, native)
+        return Pending(event, event.session, native, files=tool.paths, changes=tuple(tool.changes))
 
     def check(self, event: ev.PermissionRequested, native: Any = None) -> None:
         """A call that the agent shows before it asks. It becomes an event if it is denied."""
@@ -863,7 +867,7 @@ class Ledger:
             event.session = self.current
         if event.request_id not in self.requests:
             event.unasked = True
-            self.requests[event.request_id] = Pending(event, event.session, native, silent=True)
+            self.requests[event.request_id] = structs.replace(self._pending(event, native), silent=True)
             self.unseen_requests.append(event)
 
     def is_check(self, request: Request) -> bool:
@@ -900,8 +904,21 @@ class Ledger:
 
     def wants(self, request: Request) -> bool:
         """Whether this very request still wants an answer."""
+        return self._asked(request) is not None
+
+    def asked_files(self, request: Request) -> Sequence[str]:
+        """The files that the call of a permission was known to be about when it was asked for; none once it is answered."""
+        pending = self._asked(request)
+        return pending.files if pending is not None else ()
+
+    def asked_changes(self, request: Request) -> Sequence[ev.FileChanged]:
+        """The changes to files that the call proposed then."""
+        pending = self._asked(request)
+        return pending.changes if pending is not None else ()
+
+    def _asked(self, request: Request) -> Pending | None:
         pending = self.requests.get(request.request_id)
-        return pending is not None and pending.event is request
+        return pending if pending is not None and pending.event is request else None
 
     def _permission_resolved(self, event: ev.PermissionResolved) -> None:
         pending = self._take_request(event, ev.PermissionRequested)

@@ -207,6 +207,19 @@ def test_a_change_is_proposed_and_then_applied() -> None:
     talk.end(code=0)
 
 
+def test_another_change_for_the_same_call_is_proposed_too() -> None:
+    """And the same one only once, also where it is asked for again."""
+    talk = Conversation().working()
+    one, other = ([{"type": "diff", "path": "/a", "oldText": "x", "newText": new}] for new in ("y", "z"))
+    for number, content in enumerate((one, one, other, one)):
+        talk.agent({**permission(kind="edit", content=content), "id": number})
+    assert [(event.phase, event.after) for event in talk.of(ev.FileChanged)] == [
+        ("proposed", "y"),
+        ("proposed", "z"),
+        ("proposed", "y"),
+    ]
+
+
 def test_a_change_that_failed() -> None:
     talk = Conversation().working()
     diff = {"type": "diff", "path": "/a", "oldText": "y", "newText": "x"}

@@ -65,8 +65,8 @@ class Renderer:
         self._last: str | None = None
         """The call whose lines are the last ones, so that what comes of it needs no name."""
         self._depths: dict[str, int] = {}
-        self._proposed: dict[str, dict[str, ev.FileChanged]] = {}
-        """The changes that calls have proposed, by path: shown with the permission for them."""
+        self._proposed: dict[str, list[ev.FileChanged]] = {}
+        """The changes that the last line about them proposed for calls: shown with the permission for them."""
         self._previewed: set[str] = set()
         """Calls whose change was shown before it was made."""
         self._plan: list[ev.PlanEntry] = []
@@ -281,7 +281,10 @@ class Renderer:
         what = {"proposed": "proposed: ", "failed": "not applied: "}.get(event.phase, "")
         self.pen.line((MARGIN, "dim"), (f"{what}{event.change} {where}", "bold"), depth=depth)
         if event.phase == "proposed" and event.call_id is not None:
-            self._proposed.setdefault(event.call_id, {})[event.path] = event
+            known = self._proposed.setdefault(event.call_id, [])
+            if known and known[-1].frame != event.frame:
+                known.clear()
+            known.append(event)
         elif event.diff and event.phase != "failed" and event.call_id not in self._previewed:
             self._rows(diff_lines(event.diff), depth, DETAIL_LINES)
 
@@ -338,7 +341,7 @@ class Renderer:
         return rows
 
     def _changes(self, event: ev.PermissionRequested) -> list[ev.FileChanged]:
-        return [*self._proposed.get(event.call_id or "", {}).values()]
+        return self._proposed.get(event.call_id or "", [])
 
     def _permission_resolved(self, event: ev.PermissionResolved) -> None:
         passing = self._passing.pop(event.request_id, None)

@@ -60,7 +60,8 @@ class Call(Struct, gc=False):
     response: Any = None
     """What claude-agent-acp says of the result in `_meta`: its tools' own structure."""
     changes: list[ev.FileChanged] | None = None
-    proposed: bool = False
+    proposed: list[ev.FileChanged] | None = None
+    """The changes for which a permission was asked last."""
     written: list[ev.FileChanged] | None = None
     """What it had its client write."""
 
@@ -226,8 +227,8 @@ class Tools:
             if not call.input and update.rawInput not in (UNSET, None, {}):
                 call.input = update.rawInput
                 self._put_update(call, _INPUT, None)
-        if call.changes and not call.proposed:
-            call.proposed = True
+        if call.changes and call.changes != call.proposed:
+            call.proposed = list(call.changes)
             self._put_changes(call, "proposed")
         return call
 
