@@ -131,6 +131,13 @@ def test_an_ask_is_whole_and_answered_once(running: Running) -> None:
     [asked] = next(data["asks"] for name, data in other.feed({run: 0}) if name == "asks" and data["asks"])
     assert asked["kind"] == "permission"
     assert [choice["key"] for choice in asked["choices"]][:1] == ["y"]
+    [change] = asked["proposed"]
+    assert change["path"].endswith("/mean.py")
+    lines = [(sign, text) for sign, text, *_ in change["rows"] if sign in "+-"]
+    assert lines == [
+        ("-", "    return sum(values) / (len(values) - 1)"),
+        ("+", "    return sum(values) / len(values)"),
+    ]
     answer = {"run": run, "request": asked["request"]}
     with pytest.raises(ServerError, match="is no answer to this"):
         one.post(f"sessions/{run}/answer", **answer, choice="nonsense")
