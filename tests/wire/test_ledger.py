@@ -225,7 +225,7 @@ def test_a_permission_is_for_the_changes_that_were_proposed_when_it_was_asked(le
 
     one, two, other = change("a.py"), change("a.py"), change("b.py")
     first, second, of_another = permission("r", "c"), permission("q", "c"), permission("d", "d")
-    put(ledger, ev.ToolStarted(call_id="c", name="Edit"), one, two, first, of_another)
+    put(ledger, ev.ToolStarted(call_id="c", name="Edit"), one, two, first, of_another, change("late.py"))
     ledger.enter(Frame(2, "out", b"{}"))
     put(ledger, other, second)
     assert list(ledger.asked_changes(first)) == [one, two]

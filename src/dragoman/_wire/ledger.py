@@ -48,20 +48,15 @@ class Tool(Struct):
     """A tool call that has not ended."""
 
     parent: str | None = None
-    locations: list[str] = field(default_factory=list)
-    changes: list[ev.FileChanged] = field(default_factory=list)
-    """The changes that it proposes: those of the last line that told any."""
+    locations: tuple[str, ...] = ()
+    changes: list[ev.FileChanged] | tuple[ev.FileChanged, ...] = ()
+    """The changes that it proposes: those of the last line that told any. A tuple once it was asked for: what comes then
+    takes its place."""
     output: list[str] = field(default_factory=list)
     """What it has written so far: all that is known of it, if its end never comes."""
     heard: int = 0
     cut: bool = False
     """Its turn was cancelled."""
-
-    @property
-    def paths(self) -> list[str]:
-        """The files that it is known to be about."""
-        changed = (path for change in self.changes for path in (change.path, change.move_to))
-        return [*self.locations, *(path for path in changed if path is not None)]
 
     def hear(self, text: str) -> None:
         """Keep a piece of output, up to OUTPUT_KEPT characters."""
@@ -140,10 +135,16 @@ class Pending(Struct):
     """What the dialect must know to answer it."""
     silent: bool = False
     """It is a check, and no event unless it is denied: a call that the agent shows us before it asks."""
-    files: Sequence[str] = ()
-    """Those that its call was known to be about when it was asked: whatever comes after that was not asked for."""
-    changes: Sequence[ev.FileChanged] = ()
-    """Those that its call proposed then."""
+    locations: tuple[str, ...] = ()
+    """Those of its call."""
+    changes: tuple[ev.FileChanged, ...] = ()
+    """Those that its call proposed when it was asked: whatever comes after that was not asked for."""
+
+    @property
+    def files(self) -> list[str]:
+        """Those that its call was known to be about then."""
+        changed = (path for change in self.changes for path in (change.path, change.move_to))
+        return [*self.locations, *(path for path in changed if path is not None)]
 
 
 class Ledger:
@@ -727,7 +728,7 @@ class Ledger:
             return
         tool = book.tools[key] = Tool(event.parent)
         if event.locations:
-            tool.locations = [location.path for location in event.locations]
+            tool.locations = tuple(location.path for location in event.locations)
         self._emit(event)
 
     def _begin_unannounced(self, event: ev.ToolUpdated | ev.ToolEnded) -> None:
@@ -806,7 +807,7 @@ class Ledger:
         if event.phase == "proposed":
             tool = self._books[event.session].tools.get((event.call_id or "", event.replay))
             if tool is not None:
-                if tool.changes and tool.changes[-1].frame != event.frame:
+                if isinstance(tool.changes, tuple) or tool.changes[-1].frame != event.frame:
                     tool.changes = []
                 tool.changes.append(event)
 
@@ -859,7 +860,8 @@ class Ledger:
         tool = self._books[event.session].tools.get((event.call_id or "", False))
         if tool is None or not isinstance(event, ev.PermissionRequested):
             return Pending(event, event.session, native)
-        return Pending(event, event.session, native, files=tool.paths, changes=tuple(tool.changes))
+        tool.changes = tuple(tool.changes)
+        return Pending(event, event.session, native, locations=tool.locations, changes=tool.changes)
 
     def check(self, event: ev.PermissionRequested, native: Any = None) -> None:
         """A call that the agent shows before it asks. It becomes an event if it is denied."""
